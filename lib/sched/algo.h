@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The descriptor of an algorithm.  One file in lib/algo defines one (or the
+ * few collectives of one idea); the registry is made from the list of files.
+ * Builders are pure: no clock, no environment, no memory of their own, no
+ * pointers to data.
+ */
+#ifndef TUTTI_SCHED_ALGO_H
+#define TUTTI_SCHED_ALGO_H
+
+#include "sched/sched.h"
+
+#define TUTTI_NEEDS_ONE_NODE	1u	/* all ranks share memory */
+#define TUTTI_HAS_MAPPED	2u	/* has a mapped form as well */
+/* Adds all contributions of an element in one combine, in rank order: what
+ * the exact average of integers needs. */
+#define TUTTI_ONE_COMBINE	4u
+
+/* What an algorithm's file states about itself; the verifier compares. */
+struct tutti_cost {
+	uint32_t steps;		/* longest chain of messages, one slice */
+	/* Chunks the busiest rank sends, as a fraction of one block's pieces:
+	 * chunks sent (each target counted). */
+	uint64_t chunks_sent;
+};
+
+struct tutti_algo {
+	enum tutti_coll coll;
+	const char *help;	/* one line: steps, bytes, when it wins */
+	unsigned int flags;
+	/* tuttiSuccess, or why it cannot serve this query (no log). */
+	bool (*serves)(const struct tutti_query *q);
+	tuttiResult_t (*build)(struct tutti_sink *k,
+			       const struct tutti_query *q);
+	/* For the busiest rank over all ranks; unmapped form if !q->mapped. */
+	struct tutti_cost (*cost)(const struct tutti_query *q);
+};
+
+/* A registry entry: the name comes from the file, allreduce_ring.c gives
+ * "ring". */
+struct tutti_algo_entry {
+	const char *name;
+	const struct tutti_algo *algo;
+};
+
+/* Ended by an entry with a NULL name.  In lib/algo/registry.c. */
+extern const struct tutti_algo_entry tutti_algos[];
+
+/* NULL if there is none. */
+const struct tutti_algo_entry *tutti_algo_find(enum tutti_coll coll,
+					       const char *name);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A schedule: what one rank does for one collective.  Plain data; knows no
+ * address, no byte count, no transport.  No I/O here, no clock, no settings.
+ *
+ * Data.  A collective moves blocks of `count` elements.  IN has blocks_in
+ * blocks, OUT has blocks_out, and each block is cut into the same `pieces`
+ * pieces; chunk c of IN or OUT is piece c % pieces of block c / pieces.
+ * SCRATCH has scratch chunks, each with room for the largest piece.
+ *
+ * One operation form serves for all: *combine* reads its sources in list
+ * order, reduces them from left to right, and stores the result to every
+ * target.  A source is memory or the next message from a rank; a target is
+ * memory or the next message to a rank.  So send, receive, copy, reduce, all
+ * fusions, and reduce-k-push-m are patterns of it, and a combine of no chunks
+ * is a notification.  *each* copies source i to target i, for a span of them.
+ *
+ * Order.  The executor cuts every chunk into slices.  Slice s of an operation
+ * may run when
+ *   - slice s of the operation before it in its lane is done, and slice s-1 of
+ *     itself, and slice s of the operation it waits for in another lane;
+ *   - all its source messages have come and all its target messages have a
+ *     credit (it fires as a whole or not at all);
+ *   - all messages that operations before it in the lane owe to the same rank
+ *     have been sent, and all they expect from the same rank were received:
+ *     the messages of a lane between two ranks keep the order (operation,
+ *     slice);
+ *   - it is one of the TUTTI_WINDOW oldest unfinished operations of its lane.
+ * Slices at once are at most half the credits; a longer operation runs the
+ * schedule again for the next part of every chunk.  Firing never takes away
+ * what another needs, so either every order of firing ends or none does:
+ * running the schedules once, in any order, proves the absence of deadlock.
+ * Executor, verifier and simulator share exactly this rule.
+ */
+#ifndef TUTTI_SCHED_SCHED_H
+#define TUTTI_SCHED_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sched/shape.h"
+#include "tutti.h"
+
+#define TUTTI_WINDOW 8
+#define TUTTI_LANES_MAX 2
+#define TUTTI_CREDITS_MIN 2
+
+enum tutti_coll {
+	TUTTI_ALL_REDUCE,
+	TUTTI_REDUCE,
+	TUTTI_BROADCAST,
+	TUTTI_ALL_GATHER,
+	TUTTI_REDUCE_SCATTER,
+	TUTTI_BARRIER,
+	TUTTI_SENDRECV,		/* one side of one message; root is the peer */
+	TUTTI_COLLS
+};
+
+/* "all_reduce" and so on, as in tutti-perf; "sendrecv".  -1 if unknown. */
+const char *tutti_coll_name(enum tutti_coll coll);
+int tutti_coll_find(const char *name);
+
+enum tutti_place {
+	TUTTI_IN,		/* send buffer */
+	TUTTI_OUT,		/* receive buffer */
+	TUTTI_SCRATCH,
+	TUTTI_MAIL,		/* the next message from or to a rank */
+	TUTTI_PLACES
+};
+
+/*
+ * A span of `count` places.  Place i of it, in repetition t of its run, is
+ *   rank  (rank + i * rank_step + t * rank_iter) mod ranks
+ *   chunk (chunk + i * chunk_step + t * chunk_iter) mod chunks of the place.
+ * IN, OUT or SCRATCH with a rank other than one's own is that rank's memory,
+ * which both must be able to reach (a mapped schedule).
+ */
+struct tutti_ref {
+	uint8_t place;
+	uint32_t count;
+	int32_t rank, rank_step, rank_iter;
+	int32_t chunk, chunk_step, chunk_iter;
+};
+
+enum tutti_op_kind { TUTTI_COMBINE, TUTTI_EACH };
+
+/* The result of this operation has every contribution: divide for the
+ * average, round for good. */
+#define TUTTI_FINAL 1u
+
+struct tutti_op {
+	uint8_t kind;
+	uint8_t flags;
+	uint16_t nsrc, ndst;	/* spans; sources first, then targets */
+	uint32_t ref;		/* first span in sched->refs */
+	uint32_t nchunks;	/* consecutive chunks of every place; 0: notify */
+	/* Which piece tells the length if no place is IN or OUT. */
+	int32_t piece, piece_iter;
+	int32_t wait_lane;	/* -1: none */
+	int32_t wait_op, wait_iter; /* index in that lane, repetitions unrolled */
+};
+
+/* `nops` operations from ops[first], done `times` times. */
+struct tutti_run {
+	uint32_t first, nops, times;
+};
+
+struct tutti_lane {
+	uint32_t first, nruns;	/* in sched->runs */
+	uint32_t nops;		/* repetitions unrolled */
+};
+
+struct tutti_sched {
+	enum tutti_coll coll;
+	const char *algo;	/* name, borrowed from the registry */
+	int ranks, rank, root;
+	bool mapped;		/* reaches other ranks' memory */
+	uint32_t blocks_in, blocks_out, pieces, scratch;
+	uint32_t nlanes;
+	struct tutti_lane lanes[TUTTI_LANES_MAX];
+	struct tutti_run *runs;
+	struct tutti_op *ops;
+	struct tutti_ref *refs;
+	uint32_t nruns, nops, nrefs;
+};
+
+/* Chunks of a place; of MAIL: those of the larger of IN and OUT. */
+uint32_t tutti_sched_chunks(const struct tutti_sched *s, int place);
+
+/* Operation `index` of a lane, repetitions unrolled: the record and which
+ * repetition of its run it is.  Constant time for one run. */
+const struct tutti_op *tutti_sched_op(const struct tutti_sched *s, int lane,
+				      uint32_t index, uint32_t *iter);
+
+/* One place, worked out. */
+struct tutti_spot {
+	int place, rank;
+	uint32_t chunk;
+};
+struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
+			       const struct tutti_ref *ref, uint32_t i,
+			       uint32_t iter);
+
+/* Number of places in `n` spans. */
+uint32_t tutti_refs_count(const struct tutti_ref *refs, uint32_t n);
+
+/* The piece that gives the length of a combine (or of pair i of an each). */
+uint32_t tutti_op_piece(const struct tutti_sched *s, const struct tutti_op *op,
+			uint32_t i, uint32_t iter);
+
+void tutti_sched_free(struct tutti_sched *s);
+
+/* ---- Building --------------------------------------------------------- */
+
+/* What a builder is asked for. */
+struct tutti_query {
+	enum tutti_coll coll;
+	const struct tutti_shape *shape;
+	int rank;
+	int root;		/* of rooted collectives; peer of sendrecv */
+	int radix;		/* 0: the algorithm's own choice */
+	bool mapped;		/* other ranks' memory can be reached */
+	bool sending;		/* sendrecv: this side */
+};
+
+/*
+ * Where a builder puts its records: a list, or anything else that wants to
+ * see them.  `begin` is called once, then records lane by lane.
+ */
+struct tutti_sink {
+	tuttiResult_t (*begin)(struct tutti_sink *k,
+			       const struct tutti_query *q, uint32_t pieces,
+			       uint32_t scratch);
+	tuttiResult_t (*lane)(struct tutti_sink *k);
+	/* Following operations are done `times` times, up to the next run. */
+	tuttiResult_t (*run)(struct tutti_sink *k, uint32_t times);
+	/* refs: op->nsrc sources, then op->ndst targets; copied. */
+	tuttiResult_t (*op)(struct tutti_sink *k, const struct tutti_op *op,
+			    const struct tutti_ref *refs);
+};
+
+struct tutti_algo;
+
+/* Build one rank's schedule as a list, to be freed with tutti_sched_free. */
+tuttiResult_t tutti_sched_build(struct tutti_sched **out,
+				const struct tutti_algo *algo,
+				const struct tutti_query *q);
+
+/* ---- Text ------------------------------------------------------------- */
+
+/* Print in a form that tutti_sched_parse reads back to equal records.  The
+ * grammar is in text.c.  The string is malloc'ed; NULL if there is no
+ * memory. */
+char *tutti_sched_print(const struct tutti_sched *s);
+tuttiResult_t tutti_sched_parse(struct tutti_sched **out, const char *text);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs all ranks' schedules symbolically, without a byte moved, by the rule
+ * in sched.h, and proves
+ *   1 every output chunk that the collective promises holds every
+ *     contribution exactly once, and nothing else was written to OUT;
+ *   2 the same ordered expression on every rank that gets it;
+ *   3 no read of an unwritten chunk; no two unordered accesses to a chunk of
+ *     which one writes, own or another rank's (vector clocks); IN never
+ *     written; with IN and OUT apart and with them one memory (in place);
+ *   4 every message sent is received, with equal chunks; scratch and chunk
+ *     indices in range;
+ *   5 no deadlock with `credits` credits;
+ *   6 a result marked final is complete, a complete result is marked final
+ *     exactly once, and nothing is combined after it;
+ *   7 steps and chunks sent equal what the algorithm's file states.
+ */
+#ifndef TUTTI_SCHED_VERIFY_H
+#define TUTTI_SCHED_VERIFY_H
+
+#include "sched/algo.h"
+
+struct tutti_verify_args {
+	uint32_t credits;	/* of each channel; 0: unlimited */
+	uint32_t slices;	/* of each chunk; at most credits / 2 */
+	bool in_place;
+	const struct tutti_cost *cost;	/* NULL: do not compare */
+};
+
+/* What was found, for statistics and messages. */
+struct tutti_verify_report {
+	uint32_t steps;
+	uint64_t chunks_sent;	/* by the busiest rank */
+	uint64_t messages;	/* in all */
+	uint64_t fired;		/* operation slices in all */
+	/* True if every element's expression is the balanced binary tree over
+	 * rank order (design: strict). */
+	bool strict;
+	char why[256];		/* the first breach, "" if none */
+};
+
+/* `scheds[r]` is rank r's.  tuttiSuccess if all is proven; tuttiInternalError
+ * with report->why otherwise; tuttiSystemError without memory.  Logs nothing.
+ * `report` may be NULL. */
+tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
+				 const struct tutti_verify_args *args,
+				 struct tutti_verify_report *report);
+
+/* Build for every rank and verify, in place and not, for credits 2, 3 and
+ * unlimited, one slice and as many as the credits allow. */
+tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
+				const struct tutti_query *query,
+				struct tutti_verify_report *report);
+
+#endif
