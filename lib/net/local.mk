@@ -1,1 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Transports, best first: one line each, the file that defines its table.
+TUTTI_XPORTS = \
+	lib/net/shm/shm.c \
+	lib/net/tcp/tcp.c
+
+libtutti_core_la_SOURCES += \
+	lib/net/net.c lib/net/xport.h lib/net/chan.h \
+	$(TUTTI_XPORTS)
+
+nodist_libtutti_core_la_SOURCES += lib/net/registry.inc
+BUILT_SOURCES += lib/net/registry.inc
+CLEANFILES += lib/net/registry.inc
+lib/net/registry.inc: lib/net/local.mk lib/mkregistry
+	@mkdir -p lib/net
+	$(AM_V_GEN)$(top_srcdir)/lib/mkregistry $(TUTTI_XPORTS) > $@.tmp && mv $@.tmp $@
