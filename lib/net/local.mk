@@ -6,6 +6,10 @@ TUTTI_XPORTS = \
 
 libtutti_core_la_SOURCES += \
 	lib/net/net.c lib/net/xport.h lib/net/chan.h \
+	lib/net/shm/shm.h \
+	lib/net/shm/node.c lib/net/shm/node.h \
+	lib/net/shm/mem.c lib/net/shm/mem.h \
+	lib/net/shm/fdpass.c lib/net/shm/fdpass.h \
 	$(TUTTI_XPORTS)
 
 nodist_libtutti_core_la_SOURCES += lib/net/registry.inc

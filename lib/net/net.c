@@ -38,6 +38,23 @@ bool tutti_xport_flushed_always(struct tutti_xport *x)
 	return true;
 }
 
+struct tutti_bell *tutti_xport_bell_given(struct tutti_xport *x)
+{
+	return NULL;
+}
+
+struct tutti_region tutti_xport_expose_none(struct tutti_xport *x,
+					    const void *ptr, size_t bytes)
+{
+	return (struct tutti_region){ 0 };
+}
+
+void *tutti_xport_map_none(struct tutti_xport *x, int peer,
+			   const struct tutti_region *region, size_t bytes)
+{
+	return NULL;
+}
+
 #define X(name) extern const struct tutti_xport_ops tutti_xport_##name;
 #include "net/registry.inc"
 #undef X

@@ -45,6 +45,13 @@ struct tutti_bell {
  * when it looks again.  Costs a fence when it is awake. */
 void tutti_bell_ring(struct tutti_bell *bell);
 
+/* A buffer as its owner tells its peers. */
+struct tutti_region {
+	uint64_t seg;		/* 0: cannot be reached */
+	uint64_t offset : 63;
+	uint64_t direct : 1;	/* every peer has confirmed that it reaches it */
+};
+
 struct tutti_xport;
 
 /* One lane to and from one peer.  Counters are used by chan.h alone, the
@@ -89,13 +96,17 @@ struct tutti_xport_ops {
 	/*
 	 * Reach every peer with want[peer], by a real trial; called by all
 	 * ranks at the same time, with want symmetric.  addrs holds
-	 * addr_bytes for each rank.  Sets reached[peer]; a peer that was not
+	 * addr_bytes for each rank.  Sets reached[peer] as this side sees it:
+	 * a channel may be used if both sides say so.  A peer that was not
 	 * reached is not an error but is told in the log with the reason.
 	 * Fails only if this rank cannot go on at all, or at the deadline.
 	 */
 	tuttiResult_t (*connect)(struct tutti_xport *x, const bool *want,
 				 const void *addrs, bool *reached,
 				 int64_t deadline_ns);
+	/* After connect: the bell that peers of this transport ring, if it
+	 * must be another than env->bell; else NULL. */
+	struct tutti_bell *(*bell)(struct tutti_xport *x);
 	/* Fill the transport's part of a channel to a reached peer.  lines,
 	 * slots, slot_bytes and counters are set by the caller. */
 	tuttiResult_t (*chan_init)(struct tutti_xport *x,
@@ -124,6 +135,14 @@ struct tutti_xport_ops {
 	 * Messages that came before are still shown by rx. */
 	const char *(*fault)(struct tutti_chan *c);
 
+	/* The map face.  What to tell the peers about this rank's buffer... */
+	struct tutti_region (*expose)(struct tutti_xport *x, const void *ptr,
+				      size_t bytes);
+	/* ...and where a peer's buffer is here, or NULL.  Non-NULL exactly if
+	 * the peer's region says direct, so all ranks decide alike. */
+	void *(*map)(struct tutti_xport *x, int peer,
+		     const struct tutti_region *region, size_t bytes);
+
 	/* Move bytes that need moving by hand.  True if any moved. */
 	bool (*progress)(struct tutti_xport *x);
 	/* From now on, until the next progress, an arrival rings the bell;
@@ -140,6 +159,11 @@ void tutti_xport_kick_nothing(struct tutti_chan *c);
 const char *tutti_xport_fault_none(struct tutti_chan *c);
 bool tutti_xport_progress_nothing(struct tutti_xport *x);
 bool tutti_xport_flushed_always(struct tutti_xport *x);
+struct tutti_bell *tutti_xport_bell_given(struct tutti_xport *x);
+struct tutti_region tutti_xport_expose_none(struct tutti_xport *x,
+					    const void *ptr, size_t bytes);
+void *tutti_xport_map_none(struct tutti_xport *x, int peer,
+			   const struct tutti_region *region, size_t bytes);
 
 /* The transports, best first; ended by NULL.  In net.c. */
 extern const struct tutti_xport_ops *const tutti_xports[];
