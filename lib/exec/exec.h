@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs schedules over channels.  A *program* is a schedule with its
+ * repetitions unrolled, made once and kept; a *job* is one operation on it.
+ * Nothing here blocks: progress fires what can fire and returns, so the caller
+ * decides how to wait.  The firing rule is the one in sched/sched.h.
+ */
+#ifndef TUTTI_EXEC_EXEC_H
+#define TUTTI_EXEC_EXEC_H
+
+#include "net/chan.h"
+#include "reduce/reduce.h"
+#include "sched/sched.h"
+
+/* Where the executor finds the communicator's means. */
+struct tutti_exec {
+	int rank, ranks;
+	struct tutti_chan *chans;	/* [peer * TUTTI_NET_LANES + lane] */
+	const struct tutti_kernels *kernels;
+	size_t slot_bytes;		/* the same on all ranks */
+	uint32_t credits;		/* likewise: slots of a channel */
+	size_t slice_bytes;		/* 0: what fits a slot */
+	/* The transport that maps peers' buffers; NULL: none does. */
+	const struct tutti_xport_ops *map_ops;
+	struct tutti_xport *map_xport;
+};
+
+static inline struct tutti_chan *tutti_exec_chan(const struct tutti_exec *e,
+						 int peer, int lane)
+{
+	return &e->chans[(size_t)peer * TUTTI_NET_LANES + (size_t)lane];
+}
+
+struct tutti_program;
+
+/* Unroll a schedule.  `lane` is the channels' lane of the schedule's lane 0.
+ * Errors: tuttiSystemError. */
+tuttiResult_t tutti_program_make(struct tutti_program **out,
+				 const struct tutti_sched *s, int lane);
+void tutti_program_free(struct tutti_program *p);
+
+/* What one rank tells about its buffers at the start of an operation. */
+struct tutti_arrival {
+	struct tutti_region in, out;
+};
+
+struct tutti_job_args {
+	const struct tutti_program *mail;
+	/* The same algorithm reaching peers' memory, or NULL.  If there is
+	 * one, both begin with a notification of and from every rank. */
+	const struct tutti_program *mapped;
+	const void *in;
+	void *out;
+	size_t count;			/* elements of a block */
+	tuttiDataType_t type;
+	tuttiRedOp_t redop;
+	/* Bytes of the whole buffers, which regions must cover. */
+	size_t in_bytes, out_bytes;
+	/* Which ranks' buffers a mapped form reaches: all, or the root's;
+	 * others' regions do not matter. */
+	bool in_of_root_only, out_of_root_only, uses_in, uses_out;
+	int root;
+	uint32_t tag;			/* of every message of the operation */
+};
+
+struct tutti_lane_state {
+	uint32_t step;			/* oldest unfinished; segments unrolled */
+	uint32_t done[TUTTI_WINDOW];	/* slices done of step + i */
+};
+
+struct tutti_job {
+	const struct tutti_exec *exec;
+	struct tutti_job_args a;
+	const struct tutti_program *p;	/* in use now */
+	bool arriving;			/* still exchanging arrivals */
+	bool mapped;			/* went on in place */
+	uint32_t skip;			/* operations before the repeated part */
+	size_t elem, piece_elems, slice_elems;
+	uint32_t slices, segment_slices, segments;
+	tutti_reduce_fn reduce;
+	struct tutti_lane_state lane[TUTTI_LANES_MAX];
+	/* Why the last progress came to a stop. */
+	struct tutti_chan *waits_for;	/* whose message or credit */
+	bool waits_for_credit;
+	int mismatch_peer;		/* -1: none */
+	/* Kept from job to job. */
+	char *scratch;
+	size_t scratch_bytes;
+	const void **src;
+	void **dst;
+	const void **mail;		/* arrived, of the sources */
+	uint32_t refs_max;
+	char **in_of, **out_of;		/* peers' buffers, mapped here */
+	struct tutti_region *in_region, *out_region;
+};
+
+/* Zero, then init once per communicator; fini frees what grew. */
+tuttiResult_t tutti_job_init(struct tutti_job *j, const struct tutti_exec *e);
+void tutti_job_fini(struct tutti_job *j);
+
+/* Begin an operation.  Buffers stay the caller's.  Errors: tuttiSystemError
+ * (no memory for scratch). */
+tuttiResult_t tutti_job_start(struct tutti_job *j,
+			      const struct tutti_job_args *a);
+
+/* Fire what can fire.  *done when everything has; *moved if anything did.
+ * tuttiInvalidUsage: a message of another operation came, see mismatch_peer
+ * (nothing of it was used). */
+tuttiResult_t tutti_job_progress(struct tutti_job *j, bool *done, bool *moved);
+
+#endif
