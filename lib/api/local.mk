@@ -1,1 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
+libtutti_core_la_SOURCES += \
+	lib/api/api.h \
+	lib/api/coll.c \
+	lib/api/info.c \
+	lib/api/life.c \
+	lib/api/mem.c

@@ -1,1 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
+libtutti_core_la_SOURCES += \
+	lib/comm/board.c \
+	lib/comm/comm.c lib/comm/comm.h \
+	lib/comm/peers.c \
+	lib/comm/plan.c \
+	lib/comm/run.c \
+	lib/comm/wait.c lib/comm/wait.h

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The collectives: arguments are checked before anything is sent, so a wrong
+ * one leaves the communicator as it was.
+ */
+#include "config.h"
+
+#include "api/api.h"
+#include "base/bits.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "comm/comm.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What is to be checked of one call. */
+struct check {
+	const char *name;
+	struct tuttiComm *comm;
+	tuttiStream_t stream;
+	struct tutti_call call;
+	bool reduces, rooted;
+	size_t in_blocks, out_blocks;
+	bool needs_in, needs_out;
+	/* In place, the smaller buffer is this rank's block of the larger. */
+	size_t in_offset, out_offset;	/* blocks */
+};
+
+static tuttiResult_t check_values(const struct check *k, size_t *block)
+{
+	const struct tutti_call *c = &k->call;
+	size_t size = tutti_type_size((int)c->type), all;
+
+	if (!size)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: %d is not a data type", k->name,
+				  (int)c->type);
+	if (k->reduces && (c->redop < 0 || c->redop >= tuttiNumOps))
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: %d is not a reduction operator",
+				  k->name, (int)c->redop);
+	if (k->rooted && (c->root < 0 || c->root >= k->comm->ranks))
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: rank %d does not exist, there are %d "
+				  "ranks", k->name, c->root, k->comm->ranks);
+	if (!tutti_mul(c->count, size, block) ||
+	    !tutti_mul(*block, tutti_max(k->in_blocks, k->out_blocks), &all) ||
+	    all > SIZE_MAX / 2)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: %zu elements of %zu bytes are more "
+				  "than memory can hold", k->name, c->count,
+				  size);
+	return tuttiSuccess;
+}
+
+static tuttiResult_t check_buffers(const struct check *k, size_t block)
+{
+	const char *in = k->call.in, *out = k->call.out;
+	uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
+
+	if (k->needs_in && !in)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: the send buffer is NULL", k->name);
+	if (k->needs_out && !out)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: the receive buffer is NULL", k->name);
+	if (!k->needs_in || !k->needs_out ||
+	    a + k->in_offset * block == b + k->out_offset * block)
+		return tuttiSuccess;
+	if (a < b + k->out_blocks * block && b < a + k->in_blocks * block)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: send buffer %p and receive buffer %p "
+				  "overlap, but not as in place allows",
+				  k->name, k->call.in, k->call.out);
+	return tuttiSuccess;
+}
+
+static tuttiResult_t checked_run(const struct check *k)
+{
+	tuttiResult_t rc = tutti_comm_check(k->comm, k->name);
+	size_t block;
+
+	if (rc)
+		return rc;
+	if (k->stream)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: the only stream so far is NULL",
+				  k->name);
+	if (atomic_load_explicit(&k->comm->finalized, memory_order_relaxed))
+		return tutti_fail(tuttiInvalidUsage,
+				  "%s: the communicator was finalized",
+				  k->name);
+	rc = check_values(k, &block);
+	if (!rc && block)
+		rc = check_buffers(k, block);
+	return rc ? rc : tutti_comm_run(k->comm, &k->call);
+}
+
+tuttiResult_t ptuttiAllReduce(const void *sendbuff, void *recvbuff,
+			      size_t count, tuttiDataType_t datatype,
+			      tuttiRedOp_t op, tuttiComm_t comm,
+			      tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiAllReduce", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_ALL_REDUCE, .count = count,
+			  .type = datatype, .redop = op,
+			  .in = sendbuff, .out = recvbuff },
+		.reduces = true, .in_blocks = 1, .out_blocks = 1,
+		.needs_in = true, .needs_out = true,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiAllReduce,
+	    (const void *, void *, size_t, tuttiDataType_t, tuttiRedOp_t,
+	     tuttiComm_t, tuttiStream_t));
+
+tuttiResult_t ptuttiReduce(const void *sendbuff, void *recvbuff, size_t count,
+			   tuttiDataType_t datatype, tuttiRedOp_t op, int root,
+			   tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiReduce", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_REDUCE, .count = count,
+			  .type = datatype, .redop = op, .root = root,
+			  .in = sendbuff, .out = recvbuff },
+		.reduces = true, .rooted = true, .in_blocks = 1,
+		.out_blocks = 1, .needs_in = true,
+		.needs_out = comm && comm->rank == root,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiReduce,
+	    (const void *, void *, size_t, tuttiDataType_t, tuttiRedOp_t, int,
+	     tuttiComm_t, tuttiStream_t));
+
+tuttiResult_t ptuttiBroadcast(const void *sendbuff, void *recvbuff,
+			      size_t count, tuttiDataType_t datatype, int root,
+			      tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiBroadcast", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_BROADCAST, .count = count,
+			  .type = datatype, .root = root,
+			  .in = sendbuff, .out = recvbuff },
+		.rooted = true, .in_blocks = 1, .out_blocks = 1,
+		.needs_in = comm && comm->rank == root, .needs_out = true,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiBroadcast,
+	    (const void *, void *, size_t, tuttiDataType_t, int, tuttiComm_t,
+	     tuttiStream_t));
+
+tuttiResult_t ptuttiAllGather(const void *sendbuff, void *recvbuff,
+			      size_t sendcount, tuttiDataType_t datatype,
+			      tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiAllGather", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_ALL_GATHER, .count = sendcount,
+			  .type = datatype, .in = sendbuff, .out = recvbuff },
+		.in_blocks = 1, .out_blocks = comm ? (size_t)comm->ranks : 1,
+		.needs_in = true, .needs_out = true,
+		.out_offset = comm ? (size_t)comm->rank : 0,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiAllGather,
+	    (const void *, void *, size_t, tuttiDataType_t, tuttiComm_t,
+	     tuttiStream_t));
+
+tuttiResult_t ptuttiReduceScatter(const void *sendbuff, void *recvbuff,
+				  size_t recvcount, tuttiDataType_t datatype,
+				  tuttiRedOp_t op, tuttiComm_t comm,
+				  tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiReduceScatter", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_REDUCE_SCATTER, .count = recvcount,
+			  .type = datatype, .redop = op,
+			  .in = sendbuff, .out = recvbuff },
+		.reduces = true, .in_blocks = comm ? (size_t)comm->ranks : 1,
+		.out_blocks = 1, .needs_in = true, .needs_out = true,
+		.in_offset = comm ? (size_t)comm->rank : 0,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiReduceScatter,
+	    (const void *, void *, size_t, tuttiDataType_t, tuttiRedOp_t,
+	     tuttiComm_t, tuttiStream_t));
+
+tuttiResult_t ptuttiBarrier(tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiBarrier", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_BARRIER, .type = tuttiInt8 },
+		.in_blocks = 1, .out_blocks = 1,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiBarrier, (tuttiComm_t, tuttiStream_t));
+
+/* To or from oneself there is nobody who could do the other half. */
+static tuttiResult_t check_self(const struct check *k)
+{
+	if (k->comm && k->call.root == k->comm->rank)
+		return tutti_fail(tuttiInvalidUsage,
+				  "%s: rank %d cannot exchange messages with "
+				  "itself", k->name, k->call.root);
+	return checked_run(k);
+}
+
+tuttiResult_t ptuttiSend(const void *sendbuff, size_t count,
+			 tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+			 tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiSend", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_SENDRECV, .count = count,
+			  .type = datatype, .root = peer, .sending = true,
+			  .in = sendbuff },
+		.rooted = true, .in_blocks = 1, .out_blocks = 1,
+		.needs_in = true,
+	};
+
+	return check_self(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiSend,
+	    (const void *, size_t, tuttiDataType_t, int, tuttiComm_t,
+	     tuttiStream_t));
+
+tuttiResult_t ptuttiRecv(void *recvbuff, size_t count,
+			 tuttiDataType_t datatype, int peer, tuttiComm_t comm,
+			 tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiRecv", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_SENDRECV, .count = count,
+			  .type = datatype, .root = peer, .out = recvbuff },
+		.rooted = true, .in_blocks = 1, .out_blocks = 1,
+		.needs_out = true,
+	};
+
+	return check_self(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiRecv,
+	    (void *, size_t, tuttiDataType_t, int, tuttiComm_t,
+	     tuttiStream_t));

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making and ending communicators.
+ */
+#include "config.h"
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/settings.h"
+#include "boot/boot.h"
+#include "comm/comm.h"
+
+#include <stddef.h>
+
+tuttiResult_t ptuttiGetUniqueId(tuttiUniqueId *uniqueId)
+{
+	tuttiResult_t rc;
+
+	if (!uniqueId)
+		return tutti_fail(tuttiInvalidArgument,
+				  "tuttiGetUniqueId: the id is NULL");
+	rc = tutti_settings_check();
+	return rc ? rc : tutti_boot_unique_id(uniqueId);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiGetUniqueId, (tuttiUniqueId *));
+
+static tuttiResult_t check_config(const tuttiConfig_t *c)
+{
+	if (!c)
+		return tuttiSuccess;
+	if (c->magic != TUTTI_CONFIG_MAGIC ||
+	    c->size < offsetof(tuttiConfig_t, commName))
+		return tutti_fail(tuttiInvalidArgument,
+				  "the configuration does not begin with "
+				  "TUTTI_CONFIG_INITIALIZER");
+	if (c->size > sizeof(*c))
+		return tutti_fail(tuttiInvalidArgument,
+				  "the configuration was compiled for version "
+				  "%u, which is newer than this library (%u)",
+				  c->version, TUTTI_VERSION_CODE);
+	if ((c->initTimeoutMs != TUTTI_CONFIG_UNDEF && c->initTimeoutMs < 1) ||
+	    (c->timeoutMs != TUTTI_CONFIG_UNDEF && c->timeoutMs < 1))
+		return tutti_fail(tuttiInvalidArgument,
+				  "a deadline in the configuration is not "
+				  "above 0");
+	return tuttiSuccess;
+}
+
+static int64_t init_deadline(const tuttiConfig_t *c)
+{
+	int64_t ms = tutti_setting(TUTTI_SET_INIT_TIMEOUT);
+
+	if (c && c->initTimeoutMs != TUTTI_CONFIG_UNDEF)
+		ms = c->initTimeoutMs;
+	return tutti_now_ns() + ms * 1000000;
+}
+
+/* What every kind of init begins with. */
+static tuttiResult_t check_init(tuttiComm_t *comm, const tuttiConfig_t *config)
+{
+	tuttiResult_t rc;
+
+	if (!comm)
+		return tutti_fail(tuttiInvalidArgument,
+				  "the place for the communicator is NULL");
+	rc = tutti_settings_check();
+	return rc ? rc : check_config(config);
+}
+
+static tuttiResult_t check_rank(int nranks, int rank)
+{
+	if (nranks < 1)
+		return tutti_fail(tuttiInvalidArgument,
+				  "a communicator of %d ranks is not possible",
+				  nranks);
+	if (rank < 0 || rank >= nranks)
+		return tutti_fail(tuttiInvalidArgument,
+				  "rank %d is not within 0 to %d", rank,
+				  nranks - 1);
+	return tuttiSuccess;
+}
+
+static tuttiResult_t finish_init(tuttiComm_t *comm, struct tutti_boot *boot,
+				 int nranks, int rank,
+				 const tuttiConfig_t *config, int64_t deadline)
+{
+	tuttiResult_t rc = tutti_comm_create(comm, boot, nranks, rank, config,
+					     deadline);
+
+	if (rc)
+		tutti_boot_leave(boot);
+	return rc;
+}
+
+tuttiResult_t ptuttiCommInitRankConfig(tuttiComm_t *comm, int nranks,
+				       tuttiUniqueId uniqueId, int rank,
+				       const tuttiConfig_t *config)
+{
+	tuttiResult_t rc = check_init(comm, config);
+	struct tutti_boot *boot;
+	int64_t deadline;
+
+	if (!rc)
+		rc = check_rank(nranks, rank);
+	if (rc)
+		return rc;
+	deadline = init_deadline(config);
+	rc = tutti_boot_join(&boot, &uniqueId, nranks, rank, deadline);
+	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
+				     deadline);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommInitRankConfig,
+	    (tuttiComm_t *, int, tuttiUniqueId, int, const tuttiConfig_t *));
+
+tuttiResult_t ptuttiCommInitRank(tuttiComm_t *comm, int nranks,
+				 tuttiUniqueId uniqueId, int rank)
+{
+	return ptuttiCommInitRankConfig(comm, nranks, uniqueId, rank, NULL);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommInitRank,
+	    (tuttiComm_t *, int, tuttiUniqueId, int));
+
+tuttiResult_t ptuttiCommInitEnv(tuttiComm_t *comm, const tuttiConfig_t *config)
+{
+	tuttiResult_t rc = check_init(comm, config);
+	struct tutti_boot *boot;
+	int nranks, rank;
+	int64_t deadline;
+
+	if (rc)
+		return rc;
+	deadline = init_deadline(config);
+	rc = tutti_boot_join_env(&boot, &nranks, &rank, deadline);
+	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
+				     deadline);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommInitEnv,
+	    (tuttiComm_t *, const tuttiConfig_t *));
+
+tuttiResult_t ptuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
+				 tuttiAllGatherFn allgather, void *context,
+				 const tuttiConfig_t *config)
+{
+	tuttiResult_t rc = check_init(comm, config);
+	struct tutti_boot *boot;
+	int64_t deadline;
+
+	if (!rc)
+		rc = check_rank(nranks, rank);
+	if (!rc && !allgather)
+		rc = tutti_fail(tuttiInvalidArgument,
+				"tuttiCommInitUser: the all-gather function "
+				"is NULL");
+	if (rc)
+		return rc;
+	deadline = init_deadline(config);
+	rc = tutti_boot_join_user(&boot, nranks, rank, allgather, context,
+				  deadline);
+	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
+				     deadline);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommInitUser,
+	    (tuttiComm_t *, int, int, tuttiAllGatherFn, void *,
+	     const tuttiConfig_t *));
+
+tuttiResult_t ptuttiCommFinalize(tuttiComm_t comm)
+{
+	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommFinalize");
+
+	return rc ? rc : tutti_comm_finalize(comm);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommFinalize, (tuttiComm_t));
+
+tuttiResult_t ptuttiCommDestroy(tuttiComm_t comm)
+{
+	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommDestroy");
+
+	if (rc)
+		return rc;
+	if (atomic_load(&comm->inside))
+		return tutti_fail(tuttiInvalidUsage,
+				  "tuttiCommDestroy: another thread is inside "
+				  "a call on this communicator; abort it");
+	if (!atomic_load(&comm->finalized))
+		rc = tutti_comm_finalize(comm);
+	tutti_comm_destroy(comm);
+	return rc;
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommDestroy, (tuttiComm_t));
+
+tuttiResult_t ptuttiCommAbort(tuttiComm_t comm)
+{
+	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommAbort");
+
+	if (!rc)
+		tutti_comm_abort(comm);
+	return rc;
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommAbort, (tuttiComm_t));

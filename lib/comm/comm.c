@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Life of a communicator, its one sticky error, and the news from other ranks.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/futex.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "comm/comm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC 0x6d6d6f4369747574u
+/* A rank that died after it had done its part must not break an operation
+ * that the others can still end. */
+#define GRACE_NS 1000000000
+#define ABORT_WAIT_NS 2000000000
+
+static _Atomic unsigned int forks;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void count_fork(void)
+{
+	atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned int tutti_comm_forks(void)
+{
+	return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+tuttiResult_t tutti_comm_check(const struct tuttiComm *comm,
+			       const char *function)
+{
+	if (!comm)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: the communicator is NULL", function);
+	if (comm->magic != MAGIC)
+		return tutti_fail(tuttiInvalidArgument,
+				  "%s: %p is not a communicator, or was "
+				  "destroyed", function, (const void *)comm);
+	if (comm->forks != tutti_comm_forks())
+		return tutti_fail(tuttiInvalidUsage,
+				  "%s: this process was forked from the one "
+				  "that made the communicator; make a new one",
+				  function);
+	return tuttiSuccess;
+}
+
+/* ---- The error ----------------------------------------------------------- */
+
+/* Wake the thread inside, wherever it waits. */
+static void ring(struct tuttiComm *comm)
+{
+	struct tutti_bell *bell = comm->waiter.bell;
+
+	atomic_fetch_add(&bell->rung, 1);
+	tutti_futex_wake(&bell->rung);
+}
+
+/* The first error stays.  True if it was this one. */
+static bool set_error(struct tuttiComm *comm, tuttiResult_t rc,
+		      const char *text)
+{
+	bool first;
+
+	pthread_mutex_lock(&comm->lock);
+	first = atomic_load(&comm->error) == tuttiSuccess;
+	if (first) {
+		snprintf(comm->error_text, sizeof(comm->error_text), "%s",
+			 text);
+		atomic_store(&comm->error, (int)rc);
+		atomic_store(&comm->alarmed, true);
+		ring(comm);
+	}
+	pthread_mutex_unlock(&comm->lock);
+	return first;
+}
+
+tuttiResult_t tutti_comm_error(struct tuttiComm *comm)
+{
+	tuttiResult_t rc = (tuttiResult_t)atomic_load(&comm->error);
+
+	if (rc) {
+		pthread_mutex_lock(&comm->lock);
+		tutti_fail_set(comm->error_text);
+		pthread_mutex_unlock(&comm->lock);
+	}
+	return rc;
+}
+
+tuttiResult_t tutti_comm_fail(struct tuttiComm *comm, tuttiResult_t rc,
+			      bool tell, const char *fmt, ...)
+{
+	char text[TUTTI_ERROR_TEXT];
+	struct tutti_news news = { .kind = TUTTI_NEWS_ERROR,
+				   .rank = comm->rank, .code = (int32_t)rc,
+				   .seq = comm->seq };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (set_error(comm, rc, text)) {
+		tutti_info("%s", text);
+		snprintf(news.text, sizeof(news.text), "%.500s", text);
+		if (tell)
+			tutti_boot_tell(comm->boot, &news);
+	}
+	return tutti_comm_error(comm);
+}
+
+/* ---- News ---------------------------------------------------------------- */
+
+static void on_death(struct tuttiComm *comm, const struct tutti_news *news)
+{
+	pthread_mutex_lock(&comm->lock);
+	if (!comm->death_ns) {
+		comm->death = *news;
+		comm->death_ns = tutti_now_ns();
+	}
+	pthread_mutex_unlock(&comm->lock);
+	atomic_store(&comm->alarmed, true);
+	ring(comm);
+}
+
+/* In the helper thread. */
+static void on_news(void *arg, const struct tutti_news *news)
+{
+	struct tuttiComm *comm = arg;
+	char text[TUTTI_ERROR_TEXT];
+	tuttiResult_t rc = tuttiRemoteError;
+
+	switch (news->kind) {
+	case TUTTI_NEWS_DEATH:
+		on_death(comm, news);
+		return;
+	case TUTTI_NEWS_ROOT_LOST:
+		on_death(comm, news);
+		return;
+	case TUTTI_NEWS_ABORT:
+		snprintf(text, sizeof(text), "rank %d aborted the "
+			 "communicator", news->rank);
+		break;
+	case TUTTI_NEWS_ERROR:
+		/* A wrong call is everybody's wrong call. */
+		if (news->code == tuttiInvalidUsage)
+			rc = tuttiInvalidUsage;
+		if (news->code == tuttiTimeout)
+			rc = tuttiTimeout;
+		snprintf(text, sizeof(text), "%s%s", rc == tuttiRemoteError ?
+			 "another rank failed: " : "", news->text);
+		break;
+	}
+	set_error(comm, rc, text);
+}
+
+tuttiResult_t tutti_comm_listen(struct tuttiComm *comm)
+{
+	return tutti_boot_listen(comm->boot, on_news, comm);
+}
+
+static tuttiResult_t fail_death(struct tuttiComm *comm,
+				const struct tutti_news *death)
+{
+	if (death->kind == TUTTI_NEWS_ROOT_LOST)
+		return tutti_comm_fail(comm, tuttiRemoteError, true,
+				       "the process that made the unique id "
+				       "is gone: %s", death->text);
+	return tutti_comm_fail(comm, tuttiRemoteError, true,
+			       "rank %d ended without leaving the "
+			       "communicator (killed or crashed?)%s%s",
+			       death->rank, death->text[0] ? ": " : "",
+			       death->text);
+}
+
+tuttiResult_t tutti_comm_heed(struct tuttiComm *comm, int peer)
+{
+	struct tutti_news death;
+	int64_t since;
+
+	if (atomic_load(&comm->error))
+		return tutti_comm_error(comm);
+	pthread_mutex_lock(&comm->lock);
+	death = comm->death;
+	since = comm->death_ns;
+	pthread_mutex_unlock(&comm->lock);
+	if (!since)
+		return tuttiSuccess;
+	if (peer < 0 || peer == death.rank ||
+	    tutti_now_ns() - since > GRACE_NS)
+		return fail_death(comm, &death);
+	return tuttiSuccess;
+}
+
+/* ---- Life ---------------------------------------------------------------- */
+
+static tuttiResult_t apply_config(struct tuttiComm *comm,
+				  const tuttiConfig_t *config)
+{
+	comm->timeout_ns = tutti_setting(TUTTI_SET_TIMEOUT) * 1000000;
+	comm->warn_ns = tutti_setting(TUTTI_SET_WARN_AFTER) * 1000000;
+	if (config && config->timeoutMs != TUTTI_CONFIG_UNDEF)
+		comm->timeout_ns = (int64_t)config->timeoutMs * 1000000;
+	if (config && config->commName)
+		snprintf(comm->name, sizeof(comm->name), "%s",
+			 config->commName);
+	return tutti_kernels_get(&comm->exec.kernels);
+}
+
+static tuttiResult_t allocate(struct tuttiComm *comm)
+{
+	size_t n = (size_t)comm->ranks;
+
+	comm->node = calloc(n, sizeof(*comm->node));
+	comm->via = calloc(n, sizeof(*comm->via));
+	comm->p2p_sent = calloc(n, sizeof(*comm->p2p_sent));
+	comm->p2p_received = calloc(n, sizeof(*comm->p2p_received));
+	if (!comm->node || !comm->via || !comm->p2p_sent ||
+	    !comm->p2p_received)
+		return tutti_fail(tuttiSystemError, "out of memory");
+	comm->seq = (uint64_t)tutti_setting(TUTTI_SET_DEBUG_SEQ_START);
+	for (size_t r = 0; r < n; r++) {
+		comm->via[r] = -1;
+		comm->p2p_sent[r] = comm->p2p_received[r] = comm->seq;
+	}
+	return tuttiSuccess;
+}
+
+static void free_all(struct tuttiComm *comm)
+{
+	tutti_peers_close(comm);
+	tutti_plans_free(comm);
+	tutti_job_fini(&comm->job);
+	free(comm->node);
+	free(comm->via);
+	free(comm->p2p_sent);
+	free(comm->p2p_received);
+	pthread_mutex_destroy(&comm->lock);
+	comm->magic = 0;
+	free(comm);
+}
+
+tuttiResult_t tutti_comm_create(struct tuttiComm **out,
+				struct tutti_boot *take_boot, int ranks,
+				int rank, const tuttiConfig_t *config,
+				int64_t deadline_ns)
+{
+	struct tuttiComm *comm;
+	tuttiResult_t rc;
+
+	comm = aligned_alloc(TUTTI_LINE,
+			     tutti_round_up(sizeof(*comm), TUTTI_LINE));
+	if (!comm)
+		return tutti_fail(tuttiSystemError, "out of memory");
+	memset(comm, 0, sizeof(*comm));
+	pthread_once(&fork_once, watch_forks);
+	pthread_mutex_init(&comm->lock, NULL);
+	comm->magic = MAGIC;
+	comm->forks = tutti_comm_forks();
+	comm->rank = comm->exec.rank = rank;
+	comm->ranks = comm->exec.ranks = ranks;
+	comm->boot = take_boot;
+	comm->waiter.bell = &comm->own_bell;
+	comm->algo_name = "";
+	tutti_log_set_rank(rank);
+	rc = allocate(comm);
+	if (!rc)
+		rc = apply_config(comm, config);
+	if (!rc)
+		rc = tutti_peers_connect(comm, deadline_ns);
+	if (!rc)
+		rc = tutti_job_init(&comm->job, &comm->exec);
+	if (!rc)
+		rc = tutti_comm_listen(comm);
+	if (rc) {
+		comm->boot = NULL;
+		free_all(comm);
+		return rc;
+	}
+	*out = comm;
+	return tuttiSuccess;
+}
+
+void tutti_comm_destroy(struct tuttiComm *comm)
+{
+	/* No handler runs after this. */
+	tutti_boot_leave(comm->boot);
+	free_all(comm);
+}
+
+void tutti_comm_abort(struct tuttiComm *comm)
+{
+	struct tutti_news news = { .kind = TUTTI_NEWS_ABORT,
+				   .rank = comm->rank };
+	struct timespec pause = { .tv_nsec = 200000 };
+	int64_t deadline = tutti_now_ns() + ABORT_WAIT_NS;
+
+	set_error(comm, tuttiRemoteError, "this rank aborted the "
+		  "communicator");
+	tutti_boot_tell(comm->boot, &news);
+	while (atomic_load(&comm->inside)) {
+		if (tutti_now_ns() > deadline) {
+			/* Better a leak than memory taken from under it. */
+			tutti_warn("abort: a thread of rank %d did not come "
+				   "out of its call within 2 s", comm->rank);
+			return;
+		}
+		ring(comm);
+		nanosleep(&pause, NULL);
+	}
+	tutti_comm_destroy(comm);
+}

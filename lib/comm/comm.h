@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The communicator: joins bootstrap, transports, schedules and executor.
+ *
+ * Threads.  `inside` is held by the one thread that runs an operation.  The
+ * helper thread only sets the error and rings the bell.  Abort sets the error
+ * and waits for the thread inside to come out.
+ */
+#ifndef TUTTI_COMM_COMM_H
+#define TUTTI_COMM_COMM_H
+
+#include "boot/boot.h"
+#include "comm/wait.h"
+#include "exec/exec.h"
+#include "sched/algo.h"
+#include "tutti.h"
+
+#include <pthread.h>
+
+#define TUTTI_XPORTS_MAX 4
+#define TUTTI_ERROR_TEXT 1024
+
+/* What one rank is asked to do: the arguments that must agree, and the
+ * buffers. */
+struct tutti_call {
+	enum tutti_coll coll;
+	size_t count;
+	tuttiDataType_t type;
+	tuttiRedOp_t redop;
+	int root;		/* or peer */
+	bool sending;		/* of TUTTI_SENDRECV */
+	const void *in;
+	void *out;
+};
+
+struct tutti_plans;
+
+struct tuttiComm {
+	uint64_t magic;
+	unsigned int forks;	/* tutti_comm_forks() when it was made */
+	int rank, ranks;
+	char name[64];
+	int64_t timeout_ns, warn_ns;
+	struct tutti_boot *boot;
+
+	/* Who is where. */
+	int *node;		/* of each rank */
+	int nodes, local_rank, local_count;
+	struct tutti_shape shape;
+
+	/* Transports in use; via[peer] is an index, -1 for oneself. */
+	const struct tutti_xport_ops *ops[TUTTI_XPORTS_MAX];
+	struct tutti_xport *xport[TUTTI_XPORTS_MAX];
+	int nxports;
+	int *via;
+	struct tutti_xport *shm;	/* one of them, or NULL */
+	struct tutti_bell own_bell;
+	struct tutti_waiter waiter;
+
+	struct tutti_exec exec;
+	struct tutti_job job;
+	struct tutti_plans *plans;
+	uint64_t seq;			/* collectives begun */
+	uint64_t *p2p_sent, *p2p_received; /* to and from each peer */
+	const char *algo_name;		/* of the last operation */
+
+	_Atomic int inside;
+	_Atomic bool aborted, finalized;
+	_Atomic int error;		/* sticky tuttiResult_t; set last */
+	_Atomic bool alarmed;		/* news worth a look at the next stop */
+	pthread_mutex_t lock;		/* of the rest */
+	char error_text[TUTTI_ERROR_TEXT];
+	struct tutti_news death;	/* a rank that went without goodbye */
+	int64_t death_ns;		/* when we heard; 0: none */
+};
+
+/* How often this process was forked since the library was loaded. */
+unsigned int tutti_comm_forks(void);
+
+/* tuttiSuccess if `comm` can be used by this call; else the sentence, naming
+ * `function`. */
+tuttiResult_t tutti_comm_check(const struct tuttiComm *comm,
+			       const char *function);
+
+/* Join transports after the bootstrap.  Takes `take_boot` on success. */
+tuttiResult_t tutti_comm_create(struct tuttiComm **out,
+				struct tutti_boot *take_boot, int ranks,
+				int rank, const tuttiConfig_t *config,
+				int64_t deadline_ns);
+
+/* Leave and free.  Waits for no peer. */
+void tutti_comm_destroy(struct tuttiComm *comm);
+
+/* Complete what was posted, so that this process may exit. */
+tuttiResult_t tutti_comm_finalize(struct tuttiComm *comm);
+
+/* As tuttiCommAbort. */
+void tutti_comm_abort(struct tuttiComm *comm);
+
+/* Run one operation to its end. */
+tuttiResult_t tutti_comm_run(struct tuttiComm *comm,
+			     const struct tutti_call *call);
+
+/* Make `rc` the communicator's error if it has none yet, wake whoever waits,
+ * and, with `tell`, let the other ranks know. */
+tuttiResult_t tutti_comm_fail(struct tuttiComm *comm, tuttiResult_t rc,
+			      bool tell, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The error so far, its sentence set for this thread. */
+tuttiResult_t tutti_comm_error(struct tuttiComm *comm);
+
+/* ---- Between the files of this room -------------------------------------- */
+
+tuttiResult_t tutti_peers_connect(struct tuttiComm *comm, int64_t deadline_ns);
+void tutti_peers_close(struct tuttiComm *comm);
+
+/* The algorithm and programs for a call. */
+struct tutti_plan {
+	enum tutti_coll coll;
+	size_t count;
+	tuttiDataType_t type;
+	tuttiRedOp_t redop;
+	int root;
+	bool sending;
+	uint64_t hash;			/* of what must agree on all ranks */
+	const char *algo;
+	const struct tutti_program *mail, *mapped;
+};
+
+tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
+			     const struct tutti_call *call,
+			     const struct tutti_plan **out);
+void tutti_plans_free(struct tuttiComm *comm);
+
+/* Each rank's page of recent calls, readable by its node. */
+void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
+		       uint64_t seq);
+/* Describe what `peer` did as its collective number seq, if known. */
+bool tutti_board_describe(struct tuttiComm *comm, int peer, uint64_t seq,
+			  char *out, size_t cap);
+/* "all_reduce of 100 float, sum". */
+void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap);
+/* List the ranks of this node that have not begun collective `seq`, folded as
+ * "3, 7-9"; false if none or not known. */
+bool tutti_board_missing(struct tuttiComm *comm, uint64_t seq, char *out,
+			 size_t cap);
+
+/* Start listening to news. */
+tuttiResult_t tutti_comm_listen(struct tuttiComm *comm);
+/* The waiting thread stopped moving: fail if news says that `waits_for` will
+ * never answer.  `peer` -1: not known whom it waits for. */
+tuttiResult_t tutti_comm_heed(struct tuttiComm *comm, int peer);
+
+#endif

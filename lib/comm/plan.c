@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans: which algorithm serves a call, and its programs, remembered.  Programs
+ * do not depend on counts, so many plans share one.  A small table holds the
+ * plans of recent calls; on a collision the older one is worked out again.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "comm/comm.h"
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PLANS 256
+
+/* A program and what it was built for. */
+struct stored {
+	const struct tutti_algo *algo;
+	int root;
+	bool sending, mapped;
+	struct tutti_program *program;
+	struct stored *next;
+};
+
+struct tutti_plans {
+	struct tutti_plan plan[PLANS];	/* hash 0: empty */
+	struct stored *stored;
+};
+
+static struct tutti_plans *table_of(struct tuttiComm *comm)
+{
+	if (!comm->plans)
+		comm->plans = calloc(1, sizeof(struct tutti_plans));
+	return comm->plans;
+}
+
+static uint64_t call_hash(const struct tutti_call *c)
+{
+	uint64_t h = tutti_mix(0x7475747469ull + (uint64_t)c->coll, c->count);
+
+	h = tutti_mix(h, (uint64_t)c->type << 32 | (uint64_t)c->redop);
+	if (c->coll != TUTTI_SENDRECV)
+		h = tutti_mix(h, (uint64_t)c->root);
+	return h | 1;
+}
+
+static bool same_call(const struct tutti_plan *p, const struct tutti_call *c)
+{
+	return p->hash && p->coll == c->coll && p->count == c->count &&
+	       p->type == c->type && p->redop == c->redop &&
+	       p->root == c->root && p->sending == c->sending;
+}
+
+static tuttiResult_t get_program(struct tuttiComm *comm,
+				 const struct tutti_algo_entry *entry,
+				 const struct tutti_query *q,
+				 const struct tutti_program **out)
+{
+	int lane = q->coll == TUTTI_SENDRECV ? TUTTI_NET_P2P : 0;
+	struct tutti_plans *t = table_of(comm);
+	struct tutti_sched *s;
+	struct stored *k;
+	tuttiResult_t rc;
+
+	for (k = t->stored; k; k = k->next)
+		if (k->algo == entry->algo && k->root == q->root &&
+		    k->sending == q->sending && k->mapped == q->mapped) {
+			*out = k->program;
+			return tuttiSuccess;
+		}
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return tutti_fail(tuttiSystemError, "out of memory");
+	k->algo = entry->algo;
+	k->root = q->root;
+	k->sending = q->sending;
+	k->mapped = q->mapped;
+	rc = tutti_sched_build(&s, entry->algo, q);
+	if (rc) {
+		free(k);
+		return rc;
+	}
+	rc = tutti_program_make(&k->program, s, lane);
+	tutti_sched_free(s);
+	if (rc) {
+		free(k);
+		return rc;
+	}
+	k->next = t->stored;
+	t->stored = k;
+	*out = k->program;
+	return tuttiSuccess;
+}
+
+static tuttiResult_t make_plan(struct tuttiComm *comm,
+			       const struct tutti_call *call,
+			       struct tutti_plan *p)
+{
+	struct tutti_query q = {
+		.coll = call->coll, .shape = &comm->shape, .rank = comm->rank,
+		.root = call->root, .sending = call->sending,
+	};
+	struct tutti_choice choice;
+	tuttiResult_t rc;
+
+	rc = tutti_choose(&choice, &q, call->count, call->type, call->redop);
+	if (rc)
+		return rc;
+	tutti_log(TUTTI_LOG_TRACE, "%s of %zu %s: %s, because %s",
+		  tutti_coll_name(call->coll), call->count,
+		  tutti_type_name((int)call->type), choice.entry->name,
+		  choice.reason);
+	memset(p, 0, sizeof(*p));
+	rc = get_program(comm, choice.entry, &q, &p->mail);
+	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
+	    comm->ranks > 1 && comm->exec.map_ops) {
+		q.mapped = true;
+		rc = get_program(comm, choice.entry, &q, &p->mapped);
+	}
+	if (rc)
+		return rc;
+	p->coll = call->coll;
+	p->count = call->count;
+	p->type = call->type;
+	p->redop = call->redop;
+	p->root = call->root;
+	p->sending = call->sending;
+	p->algo = choice.entry->name;
+	p->hash = call_hash(call);
+	return tuttiSuccess;
+}
+
+tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
+			     const struct tutti_call *call,
+			     const struct tutti_plan **out)
+{
+	struct tutti_plans *t = table_of(comm);
+	uint64_t at = tutti_mix(call_hash(call), (uint64_t)call->root * 2 +
+						 call->sending);
+	struct tutti_plan *p;
+	tuttiResult_t rc;
+
+	if (!t)
+		return tutti_fail(tuttiSystemError, "out of memory");
+	p = &t->plan[at % PLANS];
+	if (!same_call(p, call)) {
+		p->hash = 0;
+		rc = make_plan(comm, call, p);
+		if (rc) {
+			p->hash = 0;
+			return rc;
+		}
+	}
+	*out = p;
+	return tuttiSuccess;
+}
+
+void tutti_plans_free(struct tuttiComm *comm)
+{
+	struct tutti_plans *t = comm->plans;
+
+	while (t && t->stored) {
+		struct stored *k = t->stored;
+
+		t->stored = k->next;
+		tutti_program_free(k->program);
+		free(k);
+	}
+	free(t);
+	comm->plans = NULL;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One operation from start to end: plan, job, progress, waiting, and what is
+ * said when it cannot end.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "comm/comm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A sleep is never longer than this, so that a lost wake-up, should there ever
+ * be one, costs little. */
+#define SLEEP_NS 50000000
+
+/* One operation in progress. */
+struct run {
+	struct tuttiComm *comm;
+	const struct tutti_call *call;
+	uint64_t seq;
+	bool p2p;
+	bool warned;
+};
+
+/* Whom the job waits for, or -1. */
+static int waits_for(const struct tuttiComm *comm)
+{
+	return comm->job.waits_for ? comm->job.waits_for->peer : -1;
+}
+
+static tuttiResult_t fail_mismatch(struct run *r)
+{
+	struct tuttiComm *comm = r->comm;
+	int peer = comm->job.mismatch_peer;
+	char mine[128], other[128];
+
+	tutti_call_describe(r->call, mine, sizeof(mine));
+	if (r->p2p)
+		return tutti_comm_fail(comm, tuttiInvalidUsage, true,
+				       "calls differ: rank %d called %s, and "
+				       "rank %d's matching call has another "
+				       "count or type", comm->rank, mine,
+				       peer);
+	if (!tutti_board_describe(comm, peer, r->seq, other, sizeof(other)))
+		snprintf(other, sizeof(other), "something else");
+	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
+			       "calls differ: as operation %llu, rank %d "
+			       "called %s, but rank %d called %s",
+			       (unsigned long long)r->seq, comm->rank, mine,
+			       peer, other);
+}
+
+/* "is waiting for rank 2's data; not begun by ranks 2, 5" */
+static void describe_wait(const struct run *r, char *out, size_t cap)
+{
+	struct tuttiComm *comm = r->comm;
+	char missing[128];
+	int n = snprintf(out, cap, "waits for %s rank %d",
+			 comm->job.waits_for_credit ?
+				 "buffer space at" : "data from",
+			 waits_for(comm));
+
+	if (n > 0 && (size_t)n < cap && !r->p2p &&
+	    tutti_board_missing(comm, r->seq, missing, sizeof(missing)))
+		snprintf(out + n, cap - (size_t)n,
+			 " (not yet called by rank %s of this node)", missing);
+}
+
+static tuttiResult_t fail_timeout(struct run *r, int64_t waited_ns)
+{
+	struct tuttiComm *comm = r->comm;
+	char call[128], wait[256];
+
+	tutti_call_describe(r->call, call, sizeof(call));
+	describe_wait(r, wait, sizeof(wait));
+	return tutti_comm_fail(comm, tuttiTimeout, true,
+			       "%s, operation %llu on rank %d of %s, did not "
+			       "end within %g s (TUTTI_TIMEOUT): it %s", call,
+			       (unsigned long long)r->seq, comm->rank,
+			       tutti_host_name(), (double)waited_ns / 1e9,
+			       wait);
+}
+
+static void warn_slow(struct run *r, int64_t waited_ns)
+{
+	char call[128], wait[256];
+
+	r->warned = true;
+	tutti_call_describe(r->call, call, sizeof(call));
+	describe_wait(r, wait, sizeof(wait));
+	tutti_warn("%s, operation %llu, has taken %lld s so far: it %s", call,
+		   (unsigned long long)r->seq,
+		   (long long)(waited_ns / 1000000000), wait);
+}
+
+/* A peer's connection is gone and what we wait for cannot come. */
+static tuttiResult_t check_fault(struct run *r)
+{
+	struct tutti_chan *c = r->comm->job.waits_for;
+	const char *why = c ? c->ops->fault(c) : NULL;
+	char call[128];
+
+	if (!why)
+		return tuttiSuccess;
+	tutti_call_describe(r->call, call, sizeof(call));
+	return tutti_comm_fail(r->comm, tuttiRemoteError, true,
+			       "%s, operation %llu: rank %d on %s lost rank "
+			       "%d: %s", call, (unsigned long long)r->seq,
+			       r->comm->rank, tutti_host_name(), c->peer, why);
+}
+
+/* Clock, news and faults: looked at when the wait has become long. */
+static tuttiResult_t look_around(struct run *r)
+{
+	struct tuttiComm *comm = r->comm;
+	int64_t now = tutti_now_ns(), waited;
+	tuttiResult_t rc;
+
+	if (!comm->waiter.began_ns)
+		comm->waiter.began_ns = now;
+	waited = now - comm->waiter.began_ns;
+	rc = tutti_comm_heed(comm, waits_for(comm));
+	if (!rc)
+		rc = check_fault(r);
+	if (!rc && waited >= comm->timeout_ns)
+		rc = fail_timeout(r, waited);
+	if (!rc && !r->warned && comm->warn_ns && waited >= comm->warn_ns)
+		warn_slow(r, waited);
+	return rc;
+}
+
+static bool progress_transports(struct tuttiComm *comm)
+{
+	bool moved = false;
+
+	for (int i = 0; i < comm->nxports; i++)
+		moved |= comm->ops[i]->progress(comm->xport[i]);
+	return moved;
+}
+
+/* Fire what can fire.  Moving bytes counts as moving too. */
+static tuttiResult_t step(struct run *r, bool *done, bool *moved)
+{
+	tuttiResult_t rc = tutti_job_progress(&r->comm->job, done, moved);
+
+	if (rc == tuttiInvalidUsage)
+		return fail_mismatch(r);
+	if (rc)
+		return tutti_comm_fail(r->comm, rc, true, "%s",
+				       tutti_fail_text());
+	if (!*done && progress_transports(r->comm))
+		*moved = true;
+	return tuttiSuccess;
+}
+
+/* Sleep until something arrives, unless it did meanwhile. */
+static tuttiResult_t doze(struct run *r, bool *done, bool *moved)
+{
+	struct tuttiComm *comm = r->comm;
+	uint32_t rung = tutti_waiter_announce(&comm->waiter);
+	bool ready = atomic_load(&comm->error) != tuttiSuccess ||
+		     atomic_load(&comm->alarmed);
+	tuttiResult_t rc;
+
+	for (int i = 0; i < comm->nxports; i++)
+		ready |= comm->ops[i]->arm(comm->xport[i]);
+	rc = step(r, done, moved);
+	if (!rc && !*done && !*moved && !ready)
+		tutti_waiter_sleep(&comm->waiter, rung, SLEEP_NS);
+	tutti_waiter_awake(&comm->waiter);
+	return rc;
+}
+
+static tuttiResult_t wait_job(struct run *r)
+{
+	struct tuttiComm *comm = r->comm;
+	struct tutti_waiter *w = &comm->waiter;
+	bool done, moved;
+	tuttiResult_t rc;
+
+	tutti_waiter_reset(w);
+	for (;;) {
+		rc = step(r, &done, &moved);
+		if (rc || done)
+			return rc;
+		if (moved) {
+			tutti_waiter_reset(w);
+			continue;
+		}
+		if (!tutti_waiter_pause(w) && !atomic_load_explicit(
+				&comm->alarmed, memory_order_relaxed))
+			continue;
+		rc = look_around(r);
+		if (rc)
+			return rc;
+		if (w->round < w->spins ||
+		    w->round - w->spins < w->yields)
+			continue;
+		rc = doze(r, &done, &moved);
+		if (rc || done)
+			return rc;
+	}
+}
+
+/* What of the buffers a form in place reaches. */
+static void fill_args(const struct tuttiComm *comm,
+		      const struct tutti_call *call,
+		      const struct tutti_plan *plan, struct tutti_job_args *a)
+{
+	size_t block = call->count * tutti_type_size((int)call->type);
+	size_t n = (size_t)comm->ranks;
+
+	memset(a, 0, sizeof(*a));
+	a->mail = plan->mail;
+	a->mapped = plan->mapped;
+	a->in = call->in;
+	a->out = call->out;
+	a->count = call->count;
+	a->type = call->type;
+	a->redop = call->redop;
+	a->root = call->root;
+	a->in_bytes = a->out_bytes = block;
+	a->uses_in = call->coll != TUTTI_ALL_GATHER;
+	a->uses_out = call->coll != TUTTI_REDUCE_SCATTER &&
+		      call->coll != TUTTI_BROADCAST;
+	a->in_of_root_only = call->coll == TUTTI_BROADCAST;
+	a->out_of_root_only = call->coll == TUTTI_REDUCE;
+	if (call->coll == TUTTI_REDUCE_SCATTER)
+		a->in_bytes *= n;
+	if (call->coll == TUTTI_ALL_GATHER)
+		a->out_bytes *= n;
+}
+
+/* The number of this call among those that it must match: collectives of the
+ * communicator, or messages of the pair. */
+static uint64_t next_number(struct tuttiComm *comm,
+			    const struct tutti_call *call)
+{
+	if (call->coll != TUTTI_SENDRECV)
+		return ++comm->seq;
+	return call->sending ? ++comm->p2p_sent[call->root] :
+			       ++comm->p2p_received[call->root];
+}
+
+static tuttiResult_t run_inside(struct tuttiComm *comm,
+				const struct tutti_call *call)
+{
+	struct run r = { .comm = comm, .call = call,
+			 .p2p = call->coll == TUTTI_SENDRECV };
+	const struct tutti_plan *plan;
+	struct tutti_job_args args;
+	tuttiResult_t rc;
+
+	if (atomic_load_explicit(&comm->error, memory_order_acquire) ||
+	    atomic_load_explicit(&comm->alarmed, memory_order_relaxed)) {
+		rc = tutti_comm_heed(comm, -1);
+		if (rc)
+			return rc;
+	}
+	rc = tutti_plan_get(comm, call, &plan);
+	if (rc)
+		return rc;
+	r.seq = next_number(comm, call);
+	comm->algo_name = plan->algo;
+	if (!call->count && call->coll != TUTTI_BARRIER)
+		return tuttiSuccess;
+	if (!r.p2p)
+		tutti_board_begin(comm, call, r.seq);
+	fill_args(comm, call, plan, &args);
+	args.tag = (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32);
+	rc = tutti_job_start(&comm->job, &args);
+	if (rc)
+		return tutti_comm_fail(comm, rc, true, "%s",
+				       tutti_fail_text());
+	return wait_job(&r);
+}
+
+/* Before the process may exit, what was posted has to be on its way. */
+static tuttiResult_t flush(struct tuttiComm *comm)
+{
+	int64_t deadline = 0;
+
+	for (int i = 0; i < comm->nxports; i++)
+		while (!comm->ops[i]->flushed(comm->xport[i])) {
+			int64_t now = tutti_now_ns();
+
+			comm->ops[i]->progress(comm->xport[i]);
+			if (!deadline)
+				deadline = now + comm->timeout_ns;
+			if (now > deadline)
+				return tuttiTimeout;
+		}
+	return tuttiSuccess;
+}
+
+tuttiResult_t tutti_comm_run(struct tuttiComm *comm,
+			     const struct tutti_call *call)
+{
+	tuttiResult_t rc;
+
+	if (atomic_exchange_explicit(&comm->inside, 1, memory_order_seq_cst))
+		return tutti_fail(tuttiInvalidUsage,
+				  "two threads are inside communicator calls "
+				  "of rank %d at once", comm->rank);
+	rc = run_inside(comm, call);
+	if (!rc)
+		rc = flush(comm);
+	atomic_store_explicit(&comm->inside, 0, memory_order_release);
+	return rc;
+}
+
+tuttiResult_t tutti_comm_finalize(struct tuttiComm *comm)
+{
+	if (atomic_exchange(&comm->finalized, true))
+		return tutti_fail(tuttiInvalidUsage,
+				  "tuttiCommFinalize was called twice");
+	if (atomic_load(&comm->error))
+		return tutti_comm_error(comm);
+	return flush(comm);
+}
