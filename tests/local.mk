@@ -1,1 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Every kind of test has its own fragment; see tests/README.md.
+
+TEST_EXTENSIONS = .sh
+SH_LOG_COMPILER = bash
+AM_TESTS_ENVIRONMENT = \
+	CC='$(CC)'; CXX='$(CXX)'; EGREP='$(EGREP)'; NM='$(NM)'; \
+	top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
+	export CC CXX EGREP NM top_srcdir top_builddir;
+
+# Plain programs that also run under ThreadSanitizer, which Criterion
+# does not.
+STRESS =
+
+include tests/checks.mk
+
+TESTS += $(STRESS)
+check_PROGRAMS += $(STRESS)
