@@ -70,3 +70,56 @@ source_files() {
 		! -name '.dirstamp' ! -name '*.tar.xz' |
 		sed 's|^\./||'
 }
+
+# A C file without comments, and with empty strings and character constants;
+# lines keep their numbers.
+strip_c() {
+	awk '
+	{
+		out = ""
+		line = $0
+		while (line != "") {
+			if (comment) {
+				i = index(line, "*/")
+				if (!i)
+					break
+				line = substr(line, i + 2)
+				comment = 0
+				continue
+			}
+			if (!match(line, /\/\*|\/\/|"|\047/)) {
+				out = out line
+				break
+			}
+			out = out substr(line, 1, RSTART - 1)
+			token = substr(line, RSTART, RLENGTH)
+			line = substr(line, RSTART + RLENGTH)
+			if (token == "//")
+				break
+			if (token == "/*") {
+				comment = 1
+				out = out " "
+				continue
+			}
+			out = out token token
+			while (line != "") {
+				c = substr(line, 1, 1)
+				line = substr(line, c == "\\" ? 3 : 2)
+				if (c == token)
+					break
+			}
+		}
+		print out
+	}' "$1"
+}
+
+# Files people write, by extended regular expression of the whole path.
+files_like() {
+	source_files | grep -E "^($1)\$" | sort
+}
+
+# Functions that tutti.h declares with prefix $1 (tutti or ptutti).
+declared() {
+	strip_c include/tutti.h | grep -oE "\b$1[A-Z][A-Za-z0-9]*\(" |
+		tr -d '(' | sort -u
+}

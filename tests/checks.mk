@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scripts that read the tree: each is a test, one fault class each.
+# Scripts that read the tree or the built files: each is a test, for one
+# class of faults.  check-selftest.sh plants a fault for each.
 CHECKS = \
-	tests/check-header.sh
+	tests/check-header.sh \
+	tests/check-heads.sh \
+	tests/check-layers.sh \
+	tests/check-paths.sh \
+	tests/check-purity.sh \
+	tests/check-shell.sh \
+	tests/check-sizes.sh \
+	tests/check-spelling.sh \
+	tests/check-words.sh
 
 TESTS += $(CHECKS)
-EXTRA_DIST += $(CHECKS) tests/checklib.sh
+EXTRA_DIST += $(CHECKS) tests/checklib.sh .shellcheckrc .clang-format \
+	.editorconfig .gitignore

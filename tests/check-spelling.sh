@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# No word is spelled in a way that codespell knows to be wrong.
+. "$(dirname "$0")/checklib.sh"
+need codespell
+
+mapfile -t files < <(source_files | grep -vE '\.(xml|svg|png)$')
+fault_lines < <(codespell -L "$(tr '\n' ',' <<'END'
+inout
+doubleclick
+END
+)" "${files[@]}")
+finish
