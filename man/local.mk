@@ -1,1 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# The manual.  tests/check-api.sh tells of a page that is not listed.
+
+dist_man_MANS += \
+	man/man3/tuttiAllGather.3 \
+	man/man3/tuttiAllReduce.3 \
+	man/man3/tuttiBarrier.3 \
+	man/man3/tuttiBroadcast.3 \
+	man/man3/tuttiCommAbort.3 \
+	man/man3/tuttiCommCount.3 \
+	man/man3/tuttiCommDeregister.3 \
+	man/man3/tuttiCommDestroy.3 \
+	man/man3/tuttiCommFinalize.3 \
+	man/man3/tuttiCommGetAsyncError.3 \
+	man/man3/tuttiCommInitEnv.3 \
+	man/man3/tuttiCommInitRank.3 \
+	man/man3/tuttiCommInitRankConfig.3 \
+	man/man3/tuttiCommInitUser.3 \
+	man/man3/tuttiCommQuery.3 \
+	man/man3/tuttiCommRegister.3 \
+	man/man3/tuttiCommUserRank.3 \
+	man/man3/tuttiGetErrorString.3 \
+	man/man3/tuttiGetLastError.3 \
+	man/man3/tuttiGetUniqueId.3 \
+	man/man3/tuttiGetVersion.3 \
+	man/man3/tuttiMemAlloc.3 \
+	man/man3/tuttiMemFree.3 \
+	man/man3/tuttiRecv.3 \
+	man/man3/tuttiReduce.3 \
+	man/man3/tuttiReduceScatter.3 \
+	man/man3/tuttiSend.3

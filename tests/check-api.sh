@@ -42,16 +42,19 @@ section() {
 prototype() {
 	tr -s ' \t\n' ' ' | sed 's/( /(/g; s/;/;\n/g' |
 		grep -oE "[^;]*[ *]$1\([^;]*;" |
-		sed 's/^.*#include <tutti.h>//; s/^ *//; s/^\(\.[A-Z]* \)*//'
+		sed 's/^.*#include <tutti.h>//; s/^ *//; s/^\(\.[A-Za-z]* \)*//'
 }
+
+# The header without its directives.
+strip_c include/tutti.h | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' |
+	sed '/^#/d' >"$scratch/header"
 
 check_page() {
 	local function=$1 page=$2
 	section "$page" NAME | grep -qw "$function" ||
 		fault "$page: $function is not under NAME"
 	section "$page" SYNOPSIS | prototype "$function" >"$scratch/there"
-	strip_c include/tutti.h | sed '/^#/d' | prototype "$function" \
-		>"$scratch/here"
+	prototype "$function" <"$scratch/header" >"$scratch/here"
 	cmp -s "$scratch/here" "$scratch/there" ||
 		fault "$page: SYNOPSIS is not the prototype $(cat "$scratch/here")"
 }

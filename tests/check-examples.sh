@@ -7,7 +7,7 @@
 # The example between .EX and .EE below .SH EXAMPLE, without roff's escapes.
 page_example() {
 	awk '/^\.SH/ { on = /^\.SH EXAMPLE/ } !on { next }
-		/^\.EX/ { code = 1; next } /^\.EE/ { code = 0 } code' "$1" |
+		/^\.EX/ { code = 1; next } /^\.ta/ { next } /^\.EE/ { code = 0 } code' "$1" |
 		sed 's/\\&//g; s/\\-/-/g; s/\\(aq/'\''/g; s/\\(ha/^/g; s/\\(ti/~/g; s/\\e/\\/g'
 }
 
@@ -20,7 +20,7 @@ compile() {
 	local from=$1 out
 	[ -s "$scratch/example.c" ] || { fault "$from: no example"; return; }
 	# shellcheck disable=SC2086
-	out=$(${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror \
+	out=$(${CC:-cc} -std=c11 -Wall -Wextra -Werror \
 		-Wno-unused-parameter -Iinclude -c -o "$scratch/example.o" \
 		"$scratch/example.c" 2>&1) || {
 		fault "$from: $out"

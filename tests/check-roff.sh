@@ -4,7 +4,9 @@
 # groff's warnings.
 . "$(dirname "$0")/checklib.sh"
 
-mapfile -t pages < <(files_like 'man/man[1-9]/.*\.[1-9]')
+# Links to other pages have no text of their own.
+mapfile -t pages < <(files_like 'man/man[1-9]/.*\.[1-9]' |
+	tr '\n' '\0' | xargs -0 grep -L '^\.so ')
 [ ${#pages[@]} -gt 0 ] || { fault "no pages"; finish; }
 if command -v mandoc >/dev/null; then
 	fault_lines < <(mandoc -T lint -W warning "${pages[@]}" 2>&1 |

@@ -2,11 +2,13 @@
 # Scripts that read the tree or the built files: each is a test, for one
 # class of faults.  check-selftest.sh plants a fault for each.
 CHECKS = \
+	tests/check-api.sh \
 	tests/check-header.sh \
 	tests/check-heads.sh \
 	tests/check-layers.sh \
 	tests/check-paths.sh \
 	tests/check-purity.sh \
+	tests/check-roff.sh \
 	tests/check-shell.sh \
 	tests/check-sizes.sh \
 	tests/check-spelling.sh \
