@@ -28,4 +28,9 @@ dist_man_MANS += \
 	man/man3/tuttiRecv.3 \
 	man/man3/tuttiReduce.3 \
 	man/man3/tuttiReduceScatter.3 \
-	man/man3/tuttiSend.3
+	man/man3/tuttiSend.3 \
+	man/man7/tutti.7 \
+	man/man7/tutti-schedules.7 \
+	man/man7/tutti-settings.7
+
+EXTRA_DIST += man/mksettings

@@ -40,6 +40,12 @@ for page in "${pages[@]}"; do
 	page_example "$page" >"$scratch/example.c"
 	compile "$page"
 done
+# Overviews need no example; what looks like C in them must be.
+mapfile -t pages < <(files_like 'man/man7/.*\.7')
+for page in "${pages[@]}"; do
+	page_example "$page" >"$scratch/example.c"
+	grep -q '#include' "$scratch/example.c" && compile "$page"
+done
 markdown_example README.md >"$scratch/example.c"
 compile README.md
 finish

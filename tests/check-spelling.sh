@@ -6,8 +6,8 @@ need codespell
 
 mapfile -t files < <(source_files | grep -vE '\.(xml|svg|png)$')
 fault_lines < <(codespell -L "$(tr '\n' ',' <<'END'
+bu
 inout
-doubleclick
 END
 )" "${files[@]}")
 finish

@@ -9,6 +9,7 @@ CHECKS = \
 	tests/check-paths.sh \
 	tests/check-purity.sh \
 	tests/check-roff.sh \
+	tests/check-settings.sh \
 	tests/check-shell.sh \
 	tests/check-sizes.sh \
 	tests/check-spelling.sh \
