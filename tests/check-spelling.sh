@@ -8,6 +8,7 @@ mapfile -t files < <(source_files | grep -vE '\.(xml|svg|png)$')
 fault_lines < <(codespell -L "$(tr '\n' ',' <<'END'
 bu
 inout
+statics
 END
 )" "${files[@]}")
 finish

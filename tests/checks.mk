@@ -3,6 +3,7 @@
 # class of faults.  check-selftest.sh plants a fault for each.
 CHECKS = \
 	tests/check-api.sh \
+	tests/check-examples.sh \
 	tests/check-header.sh \
 	tests/check-heads.sh \
 	tests/check-layers.sh \
