@@ -2,6 +2,11 @@
 # The manual.  tests/check-api.sh tells of a page that is not listed.
 
 dist_man_MANS += \
+	man/man1/tutti.1 \
+	man/man1/tutti-info.1 \
+	man/man1/tutti-perf.1 \
+	man/man1/tutti-run.1 \
+	man/man1/tutti-train.1 \
 	man/man3/tuttiAllGather.3 \
 	man/man3/tuttiAllReduce.3 \
 	man/man3/tuttiBarrier.3 \
