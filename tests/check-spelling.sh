@@ -5,7 +5,7 @@
 need codespell
 
 mapfile -t files < <(source_files | grep -vE '\.(xml|svg|png)$')
-fault_lines < <(codespell -L "$(tr '\n' ',' <<'END'
+fault_lines < <(codespell --ignore-regex '\\[abfnrtv]' -L "$(tr '\n' ',' <<'END'
 bu
 inout
 statics

@@ -11,9 +11,9 @@ words() {
 		sed -E "s|^([0-9]+):[[:space:]]*(.*)|$1:\1: $3: \2|"
 }
 
-output='(v?f?printf|puts|fputs|putchar|perror|exit|_exit|_Exit|quick_exit|abort)[[:space:]]*\('
+output='(stdout|stderr)([^A-Za-z0-9_]|$)|(v?printf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)[[:space:]]*\('
 signals='(signal|sigaction|sigprocmask|raise|kill|alarm|setitimer)[[:space:]]*\('
-better='(v?sprintf|strcat|strtok|gets|alloca|rand|srand|atoi|atol|system|popen|gethostbyname)[[:space:]]*\('
+better='(v?sprintf|strcat|strtok|gets|alloca|rand|srand|system|popen|gethostbyname)[[:space:]]*\('
 
 while IFS= read -r file; do
 	words "$file" 'volatile([^A-Za-z0-9_]|$)' 'use C11 atomics'

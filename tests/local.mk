@@ -4,9 +4,9 @@
 TEST_EXTENSIONS = .sh
 SH_LOG_COMPILER = bash
 AM_TESTS_ENVIRONMENT = \
-	CC='$(CC)'; CXX='$(CXX)'; EGREP='$(EGREP)'; NM='$(NM)'; \
+	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; \
 	top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
-	export CC CXX EGREP NM top_srcdir top_builddir;
+	export CC CXX NM top_srcdir top_builddir;
 
 # Plain programs that also run under ThreadSanitizer, which Criterion
 # does not.
