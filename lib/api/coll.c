@@ -32,6 +32,7 @@ static tuttiResult_t check_values(const struct check *k, size_t *block)
 	const struct tutti_call *c = &k->call;
 	size_t size = tutti_type_size((int)c->type), all;
 
+	*block = 0;
 	if (!size)
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: %d is not a data type", k->name,

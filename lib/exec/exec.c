@@ -530,27 +530,33 @@ static const struct tutti_xop *lane_op(const struct tutti_job *j, int lane,
 				step % lane_ops(j, lane)];
 }
 
-/* Slices that a step has: fewer in the last segment. */
+/* Slices that a step has: fewer in the last segment, one if it moves no
+ * chunk. */
 static uint32_t step_slices(const struct tutti_job *j, int lane, uint32_t step)
 {
 	uint32_t first = step / lane_ops(j, lane) * j->segment_slices;
 
+	if (!lane_op(j, lane, step)->nchunks)
+		return 1;
 	return tutti_min(j->segment_slices, j->slices - first);
 }
 
-/* Has operation `op` of `lane`, in the segment of the asking step, done slice
- * s? */
-static bool other_lane_done(const struct tutti_job *j, int lane, uint32_t op,
-			    uint32_t segment, uint32_t s)
+/* Has a step done what slice s of `op` needs: slice s too, or everything if
+ * one of the two moves no chunk? */
+static bool step_done(const struct tutti_job *j, int lane, uint32_t step,
+		      const struct tutti_xop *op, uint32_t s)
 {
 	const struct tutti_lane_state *l = &j->lane[lane];
-	uint32_t step = segment * lane_ops(j, lane) + op -
-			(lane == 0 ? j->skip : 0);
+	uint32_t all, done;
 
 	if (step < l->step)
 		return true;
-	return step < l->step + TUTTI_WINDOW &&
-	       l->done[step - l->step] > s;
+	if (step >= l->step + TUTTI_WINDOW)
+		return false;
+	done = l->done[step - l->step];
+	all = step_slices(j, lane, step);
+	return done >= all ||
+	       (done > s && op->nchunks && lane_op(j, lane, step)->nchunks);
 }
 
 /* Whether the order of the lane lets slice s of step l->step + i run. */
@@ -560,16 +566,18 @@ static bool in_order(const struct tutti_job *j, int lane,
 	const struct tutti_lane_state *l = &j->lane[lane];
 	uint32_t step = l->step + i;
 
-	if (i && l->done[i - 1] <= s &&
-	    l->done[i - 1] < step_slices(j, lane, step - 1))
+	if (i && !step_done(j, lane, step - 1, op, s))
 		return false;
 	for (uint32_t d = 1; d <= i; d++)
 		if (op->after >> (d - 1) & 1 &&
 		    l->done[i - d] < step_slices(j, lane, step - d))
 			return false;
-	return op->wait_lane < 0 ||
-	       other_lane_done(j, op->wait_lane, op->wait_op,
-			       step / lane_ops(j, lane), s);
+	if (op->wait_lane < 0)
+		return true;
+	/* The same segment's operation in the other lane. */
+	step = step / lane_ops(j, lane) * lane_ops(j, op->wait_lane) +
+	       op->wait_op - (op->wait_lane == 0 ? j->skip : 0);
+	return step_done(j, op->wait_lane, step, op, s);
 }
 
 /* Fire what one step of a lane can. */

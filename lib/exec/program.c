@@ -91,7 +91,6 @@ static struct tutti_spot *fill_lane(struct tutti_program *p,
 			p->moves_mail = true;
 		p->refs_max = tutti_max(p->refs_max,
 					tutti_max(x->nsrc, x->ndst));
-		p->chunks_max = tutti_max(p->chunks_max, x->nchunks);
 	}
 	for (uint32_t i = 0; i < p->nops[lane]; i++)
 		p->ops[lane][i].after = find_after(p->ops[lane],
@@ -132,7 +131,7 @@ tuttiResult_t tutti_program_make(struct tutti_program **out,
 	p->blocks_out = s->blocks_out;
 	p->scratch = s->scratch;
 	p->nlanes = s->nlanes;
-	p->chunks_max = 1;
+	p->chunks_max = tutti_sched_widest(s);
 	p->spots = calloc(count_spots(s) + 1, sizeof(*p->spots));
 	if (!p->spots)
 		goto err_memory;

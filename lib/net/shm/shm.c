@@ -144,7 +144,8 @@ static tuttiResult_t shm_connect(struct tutti_xport *x, const bool *want,
 	int nlocal, self, err = 0;
 	int first = find_local(x, want, a, &nlocal);
 
-	memset(reached, 0, (size_t)x->env.ranks * sizeof(*reached));
+	for (int r = 0; r < x->env.ranks; r++)
+		reached[r] = false;
 	if (nlocal < 2)
 		return tuttiSuccess;
 	self = x->peers[x->env.rank].place;

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every algorithm of every collective, forced, with everything checked.
+check_PROGRAMS += tests/conform/walk
+tests_conform_walk_SOURCES = \
+	tests/conform/coll.c tests/conform/coll.h \
+	tests/conform/number.c tests/conform/number.h \
+	tests/conform/walk.c \
+	tests/conform/world.c tests/conform/world.h
+tests_conform_walk_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_conform_walk_LDADD = libtutti-core.la -lm
