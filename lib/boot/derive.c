@@ -301,7 +301,7 @@ tuttiResult_t tutti_derive_slurm(struct tutti_target *to, int rank,
 	char job[JOB_BYTES];
 	struct meeting m;
 	struct nodes nodes;
-	const char *from;
+	const char *from = "";
 	tuttiResult_t rc;
 
 	rc = slurm_nodes(&nodes, &from);

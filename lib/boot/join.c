@@ -55,7 +55,7 @@ struct attempt {
 	int fd;
 	size_t at;
 	bool strange_build;
-	bool accepted;
+	bool accepted, here;	/* here: the root is in this process */
 	uint8_t hello[HELLO_BYTES], challenge[CHALLENGE_BYTES];
 	tuttiResult_t rc;	/* once it is final */
 };
@@ -325,7 +325,7 @@ static tuttiResult_t start(struct attempt *a, const uint8_t *p)
 		.rank = a->rank,
 		.serial = tutti_get64(p + START_SERIAL),
 		.root_rank = (int32_t)tutti_get32(p + START_ROOT_RANK),
-		.here = tutti_get32(p + START_HERE) == 1,
+		.here = a->here,
 	};
 	tuttiResult_t rc;
 	int err;
@@ -378,8 +378,9 @@ static int await_start(struct attempt *a, int round)
 		err = tutti_read_full(a->fd, body, len, until);
 		if (err)
 			return err;
-		if (type == FRAME_ACCEPTED) {
+		if (type == FRAME_ACCEPTED && len == ACCEPTED_BYTES) {
 			a->accepted = true;
+			a->here = tutti_get32(body + ACCEPTED_HERE) == 1;
 			until = a->deadline_ns + GRACE_NS;
 		} else if (type == FRAME_START && len == START_BYTES) {
 			a->rc = start(a, body);
@@ -435,7 +436,7 @@ static bool try_one(struct attempt *a, int round)
 {
 	int why;
 
-	a->accepted = false;
+	a->accepted = a->here = false;
 	a->strange_build = false;
 	why = dial(a, round);
 	if (!why)

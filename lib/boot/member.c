@@ -199,11 +199,12 @@ static void on_news(struct tutti_boot *b, uint64_t seq, const uint8_t *p,
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* The gather ended, well or not. */
+/* The gather ended, well or not; the first end holds, since the caller may
+ * not have looked at it yet. */
 static void gather_ends(struct tutti_boot *b, int32_t code, const char *text,
 			size_t len)
 {
-	if (!b->gathering)
+	if (!b->gathering || b->gathered)
 		return;
 	if (code < tuttiSuccess || code >= tuttiNumResults)
 		code = tuttiInternalError;
@@ -221,7 +222,7 @@ static void on_gathered(struct tutti_boot *b, uint64_t seq, const uint8_t *p,
 				   "bytes";
 
 	/* An answer that came after its deadline belongs to nobody. */
-	if (!b->gathering || seq != b->seq)
+	if (!b->gathering || b->gathered || seq != b->seq)
 		return;
 	if (len != b->recv_bytes) {
 		gather_ends(b, tuttiInternalError, text, sizeof(text) - 1);

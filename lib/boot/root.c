@@ -36,6 +36,7 @@
 #define GREETING_NS (5000 * TUTTI_MS)
 #define CLOSING_NS (2000 * TUTTI_MS)
 #define PAUSE_NS (100 * TUTTI_MS)	/* when descriptors are used up */
+#define PATIENCE_NS (1000 * TUTTI_MS)	/* before a stranger makes room */
 #define LINE_EVERY_NS (10000 * TUTTI_MS)
 #define STRANGERS_MAX 1024
 #define TURNS 64	/* of one handler before others get theirs */
@@ -402,12 +403,13 @@ static void greet(struct root *r, int fd, const union tutti_sockaddr *from)
 	tutti_link_expect(&c->link, HELLO_BYTES);
 	c->state = CONN_HELLO;
 	c->from = *from;
+	c->since_ns = tutti_now_ns();
 	if (tutti_watch_add(&c->watch, fd, EPOLLIN, on_conn, c)) {
 		tutti_sock_close(&c->link.fd);
 		free(c);
 		return;
 	}
-	tutti_watch_at(c->watch, tutti_now_ns() + GREETING_NS);
+	tutti_watch_at(c->watch, c->since_ns + GREETING_NS);
 	c->next = r->conns;
 	c->prev = &r->conns;
 	if (c->next)
@@ -416,7 +418,8 @@ static void greet(struct root *r, int fd, const union tutti_sockaddr *from)
 	r->strangers++;
 }
 
-/* A rank that is turned away this way comes again by itself. */
+/* Make room.  A rank that is dropped this way comes again by itself, but who
+ * came just now is likely to be one and gets his time. */
 static bool drop_oldest_stranger(struct root *r)
 {
 	struct root_conn *oldest = NULL;
@@ -424,9 +427,10 @@ static bool drop_oldest_stranger(struct root *r)
 	for (struct root_conn *c = r->conns; c; c = c->next)
 		if (is_stranger(c))
 			oldest = c;
-	if (oldest)
-		destroy(r, oldest);
-	return oldest != NULL;
+	if (!oldest || tutti_now_ns() - oldest->since_ns < PATIENCE_NS)
+		return false;
+	destroy(r, oldest);
+	return true;
 }
 
 /* ---- Listening --------------------------------------------------------- */
@@ -438,6 +442,10 @@ static void no_descriptors(struct root *r, struct root_listener *l, int err)
 
 	if (drop_oldest_stranger(r))
 		return;
+	tutti_watch_events(l->watch, 0);
+	tutti_watch_at(l->watch, tutti_now_ns() + PAUSE_NS);
+	if (r->strangers)
+		return;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	snprintf(why, sizeof(why), "the meeting point (pid %d on host %s) "
 		 "cannot take another connection: %s; its limit is %llu open "
@@ -445,8 +453,6 @@ static void no_descriptors(struct root *r, struct root_listener *l, int err)
 		 strerror_r(err, reason, sizeof(reason)),
 		 (unsigned long long)limit.rlim_cur);
 	session_fail_waiting(r, tuttiSystemError, why);
-	tutti_watch_events(l->watch, 0);
-	tutti_watch_at(l->watch, tutti_now_ns() + PAUSE_NS);
 }
 
 static void on_listener(void *arg, uint32_t events)

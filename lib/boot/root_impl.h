@@ -26,6 +26,7 @@ struct root_conn {
 	struct tutti_watch *watch;
 	enum conn_state state;
 	bool want_out;
+	int64_t since_ns;	/* accepted */
 	union tutti_sockaddr from;
 	uint64_t number;
 	uint8_t secret[TUTTI_SECRET_BYTES];

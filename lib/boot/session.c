@@ -160,6 +160,16 @@ static void forget_failed(struct root *r)
 	}
 }
 
+/* Send to all who are connected; to those in this process last, because once
+ * they know they may end it. */
+static void send_all(struct root_session *s, struct tutti_packet *p)
+{
+	for (int here = 0; here < 2; here++)
+		for (int i = 0; i < s->nranks; i++)
+			if (s->member[i].conn && s->member[i].in_process == here)
+				root_send(s->member[i].conn, p);
+}
+
 /* ---- Failure before the start ------------------------------------------ */
 
 static void refuse(struct root_conn *c, tuttiResult_t code, const char *text)
@@ -331,9 +341,7 @@ static bool gather_fits(struct root_session *s, int rank, uint64_t seq,
 
 static void gather_done(struct root_session *s)
 {
-	for (int i = 0; i < s->nranks; i++)
-		if (s->member[i].conn)
-			root_send(s->member[i].conn, s->gather.all);
+	send_all(s, s->gather.all);
 	gather_reset(s);
 }
 
@@ -522,32 +530,25 @@ bool session_frame(struct root *r, struct root_conn *c,
 
 static void start_all(struct root *r, struct root_session *s)
 {
-	struct tutti_packet *here, *elsewhere;
+	struct tutti_packet *packet;
 	uint8_t *p;
 
-	here = tutti_packet_frame(FRAME_START, 0, START_BYTES);
-	elsewhere = tutti_packet_frame(FRAME_START, 0, START_BYTES);
-	if (!here || !elsewhere ||
-	    tutti_random(here->data + FRAME_BYTES + START_NONCE,
-			 TUTTI_NONCE_BYTES)) {
+	packet = tutti_packet_frame(FRAME_START, 0, START_BYTES);
+	if (!packet || tutti_random(packet->data + FRAME_BYTES + START_NONCE,
+				    TUTTI_NONCE_BYTES)) {
+		tutti_packet_drop(packet);
 		fail_start(r, s, tuttiSystemError, "the meeting point is out "
 			   "of memory or random bytes");
-		goto out;
+		return;
 	}
-	p = here->data + FRAME_BYTES;
+	p = packet->data + FRAME_BYTES;
 	tutti_put64(p + START_SERIAL, s->serial);
 	tutti_put32(p + START_ROOT_RANK, (uint32_t)s->root_rank);
-	memcpy(elsewhere->data, here->data, here->len);
-	tutti_put32(p + START_HERE, 1);
 	s->state = SESSION_RUNNING;
 	s->deadline_ns = 0;
 	tutti_watch_at(s->timer, 0);
-	for (int i = 0; i < s->nranks; i++)
-		root_send(s->member[i].conn,
-			  s->member[i].in_process ? here : elsewhere);
-out:
-	tutti_packet_drop(here);
-	tutti_packet_drop(elsewhere);
+	send_all(s, packet);
+	tutti_packet_drop(packet);
 }
 
 static void on_timer(void *arg, uint32_t events)
@@ -657,7 +658,10 @@ static void enrol(struct root *r, struct root_session *s, struct root_conn *c,
 		s->first = c->rank;
 	s->joined++;
 	s->connected++;
-	p = tutti_packet_frame(FRAME_ACCEPTED, 0, 0);
+	p = tutti_packet_frame(FRAME_ACCEPTED, 0, ACCEPTED_BYTES);
+	if (p)
+		tutti_put32(p->data + FRAME_BYTES + ACCEPTED_HERE,
+			    m->in_process);
 	root_send(c, p);
 	tutti_packet_drop(p);
 	s->deadline_ns = sooner(s->deadline_ns, claim->left_ms);

@@ -98,8 +98,13 @@ enum {
 	START_NONCE = 0,
 	START_SERIAL = 16,	/* u64: the session, for the root's process */
 	START_ROOT_RANK = 24,	/* i32: in the root's process, or -1 */
-	START_HERE = 28,	/* u32: 1 if you are in the root's process */
-	START_BYTES = 32
+	START_BYTES = 28
+};
+
+/* ACCEPTED */
+enum {
+	ACCEPTED_HERE = 0,	/* u32: 1 if you are in the root's process */
+	ACCEPTED_BYTES = 4
 };
 
 /* NEWS, followed by the sentence */
