@@ -19,8 +19,9 @@
 /* What an algorithm's file states about itself; the verifier compares. */
 struct tutti_cost {
 	uint32_t steps;		/* longest chain of messages, one slice */
-	/* Chunks the busiest rank sends, as a fraction of one block's pieces:
-	 * chunks sent (each target counted). */
+	/* Chunks that the busiest rank moves to or from others by its own
+	 * operations: every target that is a message, and every source or
+	 * target in another rank's memory. */
 	uint64_t chunks_sent;
 };
 
@@ -28,11 +29,12 @@ struct tutti_algo {
 	enum tutti_coll coll;
 	const char *help;	/* one line: steps, bytes, when it wins */
 	unsigned int flags;
-	/* tuttiSuccess, or why it cannot serve this query (no log). */
+	/* Whether it can serve this query; q->rank does not matter. */
 	bool (*serves)(const struct tutti_query *q);
 	tuttiResult_t (*build)(struct tutti_sink *k,
 			       const struct tutti_query *q);
-	/* For the busiest rank over all ranks; unmapped form if !q->mapped. */
+	/* For the busiest rank over all ranks (q->rank does not matter);
+	 * unmapped form if !q->mapped. */
 	struct tutti_cost (*cost)(const struct tutti_query *q);
 };
 
@@ -49,5 +51,8 @@ extern const struct tutti_algo_entry tutti_algos[];
 /* NULL if there is none. */
 const struct tutti_algo_entry *tutti_algo_find(enum tutti_coll coll,
 					       const char *name);
+
+/* The name under which it is registered; "" if it is not. */
+const char *tutti_algo_name(const struct tutti_algo *algo);
 
 #endif

@@ -15,10 +15,19 @@
  * fusions, and reduce-k-push-m are patterns of it, and a combine of no chunks
  * is a notification.  *each* copies source i to target i, for a span of them.
  *
- * Order.  The executor cuts every chunk into slices.  Slice s of an operation
- * may run when
+ * Targets of a combine may be its own sources at the same chunk; any other
+ * overlap inside one operation is wrong.  A combine with one source, not
+ * final, leaves a target alone that is the very memory of its source (in
+ * place); so does each, pair by pair.
+ *
+ * Order.  The executor cuts every chunk into slices, all chunks into the same
+ * number.  Slice s of an operation is slice s of each of its chunks, and one
+ * message carries it; an operation of no chunks has one slice only.  Slice s
+ * of an operation may run when
  *   - slice s of the operation before it in its lane is done, and slice s-1 of
- *     itself, and slice s of the operation it waits for in another lane;
+ *     itself, and slice s of the operation it waits for in another lane; if
+ *     one of the two has no chunks, all slices of the earlier one (so an
+ *     operation of no chunks is a fence of its lane);
  *   - all its source messages have come and all its target messages have a
  *     credit (it fires as a whole or not at all);
  *   - all messages that operations before it in the lane owe to the same rank
@@ -26,8 +35,9 @@
  *     the messages of a lane between two ranks keep the order (operation,
  *     slice);
  *   - it is one of the TUTTI_WINDOW oldest unfinished operations of its lane.
- * Slices at once are at most half the credits; a longer operation runs the
- * schedule again for the next part of every chunk.  Firing never takes away
+ * Done means that targets are written, messages are on their way and sources
+ * may be overwritten.  Slices at once are at most half the credits; a longer
+ * operation runs the schedule again for the next part of every chunk.  Firing never takes away
  * what another needs, so either every order of firing ends or none does:
  * running the schedules once, in any order, proves the absence of deadlock.
  * Executor, verifier and simulator share exactly this rule.
@@ -74,7 +84,8 @@ enum tutti_place {
  *   rank  (rank + i * rank_step + t * rank_iter) mod ranks
  *   chunk (chunk + i * chunk_step + t * chunk_iter) mod chunks of the place.
  * IN, OUT or SCRATCH with a rank other than one's own is that rank's memory,
- * which both must be able to reach (a mapped schedule).
+ * which both must be able to reach (a mapped schedule).  The chunk numbers of
+ * MAIL are 0 and mean nothing.
  */
 struct tutti_ref {
 	uint8_t place;
@@ -113,7 +124,7 @@ struct tutti_lane {
 
 struct tutti_sched {
 	enum tutti_coll coll;
-	const char *algo;	/* name, borrowed from the registry */
+	const char *algo;	/* name; lives as long as the schedule */
 	int ranks, rank, root;
 	bool mapped;		/* reaches other ranks' memory */
 	uint32_t blocks_in, blocks_out, pieces, scratch;
@@ -142,6 +153,15 @@ struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
 			       const struct tutti_ref *ref, uint32_t i,
 			       uint32_t iter);
 
+/* Blocks of IN and OUT; the same on all ranks, except that either side of a
+ * sendrecv has one of the two only. */
+void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
+		       uint32_t *blocks_in, uint32_t *blocks_out);
+
+/* The largest nchunks of any operation, at least 1: a message carries so many
+ * chunk slices at most.  The same on all ranks. */
+uint32_t tutti_sched_widest(const struct tutti_sched *s);
+
 /* Number of places in `n` spans. */
 uint32_t tutti_refs_count(const struct tutti_ref *refs, uint32_t n);
 
@@ -166,7 +186,8 @@ struct tutti_query {
 
 /*
  * Where a builder puts its records: a list, or anything else that wants to
- * see them.  `begin` is called once, then records lane by lane.
+ * see them.  `begin` is called once, then records lane by lane.  A lane begins
+ * with a run of one time; a run of 0 times is left out.
  */
 struct tutti_sink {
 	tuttiResult_t (*begin)(struct tutti_sink *k,
@@ -182,8 +203,22 @@ struct tutti_sink {
 
 struct tutti_algo;
 
-/* Build one rank's schedule as a list, to be freed with tutti_sched_free. */
+/* Build one rank's schedule as a list, to be freed with tutti_sched_free.
+ * q->mapped counts only for an algorithm with a mapped form.
+ * tuttiInternalError if the query is not one that the algorithm serves. */
 tuttiResult_t tutti_sched_build(struct tutti_sched **out,
+				const struct tutti_algo *algo,
+				const struct tutti_query *q);
+
+/* What one rank does, counted without storing a record. */
+struct tutti_sched_stats {
+	uint64_t records;	/* operations as emitted, runs not unrolled */
+	uint64_t ops;		/* runs unrolled */
+	uint64_t rounds;	/* of them, that wait for a message */
+	uint64_t messages;	/* sent */
+	uint64_t chunks_sent;	/* as in struct tutti_cost */
+};
+tuttiResult_t tutti_sched_count(struct tutti_sched_stats *out,
 				const struct tutti_algo *algo,
 				const struct tutti_query *q);
 
@@ -193,6 +228,8 @@ tuttiResult_t tutti_sched_build(struct tutti_sched **out,
  * grammar is in text.c.  The string is malloc'ed; NULL if there is no
  * memory. */
 char *tutti_sched_print(const struct tutti_sched *s);
+/* Any bytes are safe to parse, and what was parsed is safe to walk and to
+ * verify.  tuttiInvalidArgument with the line and the reason. */
 tuttiResult_t tutti_sched_parse(struct tutti_sched **out, const char *text);
 
 #endif

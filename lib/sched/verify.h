@@ -5,15 +5,18 @@
  *   1 every output chunk that the collective promises holds every
  *     contribution exactly once, and nothing else was written to OUT;
  *   2 the same ordered expression on every rank that gets it;
- *   3 no read of an unwritten chunk; no two unordered accesses to a chunk of
- *     which one writes, own or another rank's (vector clocks); IN never
- *     written; with IN and OUT apart and with them one memory (in place);
+ *   3 no read of an unwritten chunk, and no store of what is there already; no
+ *     two unordered accesses to a chunk of which one writes, own or another
+ *     rank's (vector clocks), and none to another rank's memory before it has
+ *     begun or after it has ended; IN never written; with IN and OUT apart
+ *     and with them one memory (in place);
  *   4 every message sent is received, with equal chunks; scratch and chunk
  *     indices in range;
  *   5 no deadlock with `credits` credits;
  *   6 a result marked final is complete, a complete result is marked final
  *     exactly once, and nothing is combined after it;
- *   7 steps and chunks sent equal what the algorithm's file states.
+ *   7 steps and chunks sent equal what the algorithm's file states;
+ *   8 for a barrier: no rank ends before every rank has begun.
  */
 #ifndef TUTTI_SCHED_VERIFY_H
 #define TUTTI_SCHED_VERIFY_H
@@ -25,6 +28,7 @@ struct tutti_verify_args {
 	uint32_t slices;	/* of each chunk; at most credits / 2 */
 	bool in_place;
 	const struct tutti_cost *cost;	/* NULL: do not compare */
+	const uint64_t *digest;		/* likewise, see the report */
 };
 
 /* What was found, for statistics and messages. */
@@ -36,18 +40,25 @@ struct tutti_verify_report {
 	/* True if every element's expression is the balanced binary tree over
 	 * rank order (design: strict). */
 	bool strict;
+	/* True if every element is added in one combine, in rank order. */
+	bool one_combine;
+	/* Of the ordered expressions of all results: equal for schedules
+	 * that compute the same bits. */
+	uint64_t digest;
 	char why[256];		/* the first breach, "" if none */
 };
 
-/* `scheds[r]` is rank r's.  tuttiSuccess if all is proven; tuttiInternalError
+/* `scheds[r]` is rank r's; NULL for those that have no part in a sendrecv.
+ *  tuttiSuccess if all is proven; tuttiInternalError
  * with report->why otherwise; tuttiSystemError without memory.  Logs nothing.
  * `report` may be NULL. */
 tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 				 const struct tutti_verify_args *args,
 				 struct tutti_verify_report *report);
 
-/* Build for every rank and verify, in place and not, for credits 2, 3 and
- * unlimited, one slice and as many as the credits allow. */
+/* Build for every rank and verify, in place and not, for credits 2, 3, 4 and
+ * unlimited, one slice and as many as the credits allow; with its cost and
+ * flags, and that the results never depend on any of these. */
 tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
 				const struct tutti_query *query,
 				struct tutti_verify_report *report);

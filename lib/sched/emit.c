@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pen of the builders.  Holds the places of one operation at a time and
+ * passes the finished record to the sink; after an error it writes no more.
+ */
+#include "config.h"
+
+#include "base/fail.h"
+#include "sched/emit.h"
+
+static int32_t wrap(int64_t v, uint32_t n)
+{
+	if (n == 0)
+		return 0;
+	v %= (int64_t)n;
+	return (int32_t)(v < 0 ? v + (int64_t)n : v);
+}
+
+static void clear(struct tutti_emit *e)
+{
+	e->nsrc = 0;
+	e->ndst = 0;
+	e->wait_lane = -1;
+	e->wait_op = 0;
+	e->wait_iter = 0;
+	e->piece = 0;
+	e->piece_iter = 0;
+}
+
+void tutti_emit_begin(struct tutti_emit *e, struct tutti_sink *sink,
+		      const struct tutti_query *q, uint32_t pieces,
+		      uint32_t scratch)
+{
+	uint32_t in, out;
+
+	tutti_coll_blocks(q->coll, q->shape->ranks, q->sending, &in, &out);
+	e->sink = sink;
+	e->q = q;
+	e->chunks[TUTTI_IN] = in * pieces;
+	e->chunks[TUTTI_OUT] = out * pieces;
+	e->chunks[TUTTI_SCRATCH] = scratch;
+	e->chunks[TUTTI_MAIL] = 0;
+	clear(e);
+	e->rc = sink->begin(sink, q, pieces, scratch);
+	tutti_emit_lane(e);
+}
+
+void tutti_emit_lane(struct tutti_emit *e)
+{
+	if (!e->rc)
+		e->rc = e->sink->lane(e->sink);
+}
+
+void tutti_emit_run(struct tutti_emit *e, int times)
+{
+	if (!e->rc)
+		e->rc = e->sink->run(e->sink, (uint32_t)times);
+}
+
+/* Insert before position `at` of the list. */
+static bool add(struct tutti_emit *e, unsigned int at, struct tutti_ref ref)
+{
+	unsigned int n = (unsigned int)e->nsrc + e->ndst;
+
+	if (ref.count == 0 || e->rc)
+		return false;
+	if (n == TUTTI_EMIT_REFS) {
+		e->rc = tutti_fail(tuttiInternalError,
+				   "an operation of %s has more than %d spans",
+				   tutti_coll_name(e->q->coll),
+				   TUTTI_EMIT_REFS);
+		return false;
+	}
+	ref.rank = wrap(ref.rank, (uint32_t)e->q->shape->ranks);
+	ref.chunk = wrap(ref.chunk, e->chunks[ref.place]);
+	if (ref.count == 1) {
+		ref.rank_step = 0;
+		ref.chunk_step = 0;
+	}
+	for (unsigned int i = n; i > at; i--)
+		e->refs[i] = e->refs[i - 1];
+	e->refs[at] = ref;
+	return true;
+}
+
+void tutti_emit_src(struct tutti_emit *e, struct tutti_ref ref)
+{
+	if (add(e, e->nsrc, ref))
+		e->nsrc++;
+}
+
+void tutti_emit_dst(struct tutti_emit *e, struct tutti_ref ref)
+{
+	if (add(e, (unsigned int)e->nsrc + e->ndst, ref))
+		e->ndst++;
+}
+
+void tutti_emit_src_in_order(struct tutti_emit *e, struct tutti_ref own)
+{
+	int n = e->q->shape->ranks, me = e->q->rank;
+
+	tutti_emit_src(e, tutti_ranks(TUTTI_MAIL, 0, 0, 0, me));
+	tutti_emit_src(e, own);
+	tutti_emit_src(e, tutti_ranks(TUTTI_MAIL, me + 1, 0, 0, n - 1 - me));
+}
+
+void tutti_emit_wait(struct tutti_emit *e, int lane, int op, int iter)
+{
+	e->wait_lane = lane;
+	e->wait_op = op;
+	e->wait_iter = iter;
+}
+
+void tutti_emit_piece(struct tutti_emit *e, int piece, int iter)
+{
+	e->piece = piece;
+	e->piece_iter = iter;
+}
+
+static void emit(struct tutti_emit *e, enum tutti_op_kind kind,
+		 unsigned int flags, uint32_t nchunks)
+{
+	struct tutti_op op = {
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)flags,
+		.nsrc = e->nsrc,
+		.ndst = e->ndst,
+		.nchunks = nchunks,
+		.piece = e->piece,
+		.piece_iter = e->piece_iter,
+		.wait_lane = e->wait_lane,
+		.wait_op = e->wait_op,
+		.wait_iter = e->wait_iter,
+	};
+
+	if (!e->rc)
+		e->rc = e->sink->op(e->sink, &op, e->refs);
+	clear(e);
+}
+
+void tutti_emit_combine(struct tutti_emit *e, unsigned int flags,
+			uint32_t nchunks)
+{
+	emit(e, TUTTI_COMBINE, flags, nchunks);
+}
+
+void tutti_emit_each(struct tutti_emit *e, uint32_t nchunks)
+{
+	emit(e, TUTTI_EACH, 0, nchunks);
+}
+
+void tutti_emit_meet(struct tutti_emit *e)
+{
+	if (e->q->shape->ranks == 1)
+		return;
+	tutti_emit_dst(e, tutti_mail_others(e->q));
+	tutti_emit_combine(e, 0, 0);
+	tutti_emit_src(e, tutti_mail_others(e->q));
+	tutti_emit_combine(e, 0, 0);
+}
+
+bool tutti_emit_serves(const struct tutti_query *q)
+{
+	return !q->mapped || q->shape->nodes <= 1;
+}
+
+tuttiResult_t tutti_emit_end(struct tutti_emit *e)
+{
+	return e->rc;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What builders write with: names for the usual places, and a pen that keeps
+ * the first error, so that a builder reads like the table in its comment.
+ * Sources and targets are added first, the operation ends their list.  Ranks
+ * and chunks may be given beyond their range; they are taken modulo it.
+ */
+#ifndef TUTTI_SCHED_EMIT_H
+#define TUTTI_SCHED_EMIT_H
+
+#include "sched/algo.h"
+
+#define TUTTI_EMIT_REFS 80	/* of one operation; 2 * 32 for binary trees */
+
+struct tutti_emit {
+	struct tutti_sink *sink;
+	const struct tutti_query *q;
+	tuttiResult_t rc;		/* the first error */
+	uint32_t chunks[TUTTI_PLACES];
+	int32_t wait_lane, wait_op, wait_iter;
+	int32_t piece, piece_iter;
+	uint16_t nsrc, ndst;
+	struct tutti_ref refs[TUTTI_EMIT_REFS];
+};
+
+/* One chunk of a place. */
+static inline struct tutti_ref tutti_chunk(int place, int rank, int chunk)
+{
+	return (struct tutti_ref){ .place = (uint8_t)place, .count = 1,
+				   .rank = rank, .chunk = chunk };
+}
+
+/* The same that moves on with every repetition of its run. */
+static inline struct tutti_ref tutti_chunk_iter(int place, int rank, int chunk,
+						int chunk_iter)
+{
+	return (struct tutti_ref){ .place = (uint8_t)place, .count = 1,
+				   .rank = rank, .chunk = chunk,
+				   .chunk_iter = chunk_iter };
+}
+
+/* `count` chunks, of consecutive ranks and every chunk_step-th chunk. */
+static inline struct tutti_ref tutti_ranks(int place, int rank, int chunk,
+					   int chunk_step, int count)
+{
+	return (struct tutti_ref){ .place = (uint8_t)place,
+				   .count = (uint32_t)count,
+				   .rank = rank, .rank_step = 1,
+				   .chunk = chunk, .chunk_step = chunk_step };
+}
+
+/* `count` consecutive chunks of one rank. */
+static inline struct tutti_ref tutti_chunks(int place, int rank, int chunk,
+					    int count)
+{
+	return (struct tutti_ref){ .place = (uint8_t)place,
+				   .count = (uint32_t)count, .rank = rank,
+				   .chunk = chunk, .chunk_step = 1 };
+}
+
+static inline struct tutti_ref tutti_mail(int rank)
+{
+	return tutti_chunk(TUTTI_MAIL, rank, 0);
+}
+
+/* Mail of all other ranks, from the next one on. */
+static inline struct tutti_ref tutti_mail_others(const struct tutti_query *q)
+{
+	return tutti_ranks(TUTTI_MAIL, q->rank + 1, 0, 0, q->shape->ranks - 1);
+}
+
+/* Begin the schedule and its first lane. */
+void tutti_emit_begin(struct tutti_emit *e, struct tutti_sink *sink,
+		      const struct tutti_query *q, uint32_t pieces,
+		      uint32_t scratch);
+void tutti_emit_lane(struct tutti_emit *e);
+/* What follows is done `times` times; 0: not at all. */
+void tutti_emit_run(struct tutti_emit *e, int times);
+
+/* Add to the list; a span of no places is left out. */
+void tutti_emit_src(struct tutti_emit *e, struct tutti_ref ref);
+void tutti_emit_dst(struct tutti_emit *e, struct tutti_ref ref);
+/* Sources in rank order: mail of every other rank, `own` at one's place. */
+void tutti_emit_src_in_order(struct tutti_emit *e, struct tutti_ref own);
+/* The next operation waits for this one of another lane. */
+void tutti_emit_wait(struct tutti_emit *e, int lane, int op, int iter);
+
+/* The next operation is of this piece: needed if it has no IN and no OUT. */
+void tutti_emit_piece(struct tutti_emit *e, int piece, int iter);
+
+/* The operation with the places added since the last. */
+void tutti_emit_combine(struct tutti_emit *e, unsigned int flags,
+			uint32_t nchunks);
+void tutti_emit_each(struct tutti_emit *e, uint32_t nchunks);
+
+/*
+ * Notify all other ranks, then await them all: what a mapped schedule begins
+ * and ends with.  The mail form on one node begins with it too: there all
+ * ranks learn whether every buffer can be reached, and go on with the one
+ * form or the other.  Nothing for one rank.
+ */
+void tutti_emit_meet(struct tutti_emit *e);
+/* True if this query's mail form begins with that. */
+static inline bool tutti_emit_may_map(const struct tutti_query *q)
+{
+	return q->shape->nodes <= 1 && q->shape->ranks > 1;
+}
+
+/* For a descriptor's `serves`: any number of ranks, mapped on one node. */
+bool tutti_emit_serves(const struct tutti_query *q);
+
+/* The first error, or success. */
+tuttiResult_t tutti_emit_end(struct tutti_emit *e);
+
+/* ---- Arithmetic of ranks ------------------------------------------------ */
+
+/* The largest e with 2^e <= n; n over 0. */
+static inline int tutti_log2_floor(uint32_t n)
+{
+	return 31 - __builtin_clz(n);
+}
+
+/* The smallest e with 2^e >= n; n over 0. */
+static inline int tutti_log2_ceil(uint32_t n)
+{
+	return n > 1 ? 32 - __builtin_clz(n - 1) : 0;
+}
+
+/* The rank's distance from the root, going up. */
+static inline int tutti_from_root(const struct tutti_query *q)
+{
+	int n = q->shape->ranks;
+
+	return (q->rank - q->root + n) % n;
+}
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of expressions.  Leaves need no memory, their number says all.
+ * Walks use a stack of fixed size: an expression that could be larger than the
+ * stack has too many leaves and is refused by its count first.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "sched/expr.h"
+
+#include <stdlib.h>
+
+bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks)
+{
+	uint64_t leaves = (uint64_t)ranks * chunks;
+
+	*x = (struct tutti_exprs){ .ranks = ranks, .chunks = chunks };
+	if (leaves > UINT32_MAX / 2)
+		return false;
+	x->nleaves = (uint32_t)leaves;
+	x->mask = 1023;
+	x->nodes_max = 512;
+	x->table = calloc((size_t)x->mask + 1, sizeof(*x->table));
+	x->nodes = malloc(x->nodes_max * sizeof(*x->nodes));
+	x->seen = calloc(ranks, sizeof(*x->seen));
+	x->stack = malloc(3 * ((size_t)ranks + 4) * sizeof(*x->stack));
+	return x->table && x->nodes && x->seen && x->stack;
+}
+
+void tutti_exprs_fini(struct tutti_exprs *x)
+{
+	free(x->table);
+	free(x->nodes);
+	free(x->seen);
+	free(x->stack);
+}
+
+uint32_t tutti_expr_leaf(const struct tutti_exprs *x, uint32_t rank,
+			 uint32_t chunk)
+{
+	return 1 + rank * x->chunks + chunk;
+}
+
+struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr leaf = { .kind = TUTTI_EXPR_LEAF, .leaves = 1 };
+
+	if (e > x->nleaves)
+		return x->nodes[e - x->nleaves - 1];
+	leaf.a = (e - 1) / x->chunks;
+	leaf.chunk = (e - 1) % x->chunks;
+	leaf.hash = tutti_mix(leaf.a, leaf.chunk);
+	return leaf;
+}
+
+static uint32_t slot_of(const struct tutti_exprs *x, uint8_t kind, uint32_t a,
+			uint32_t b)
+{
+	return (uint32_t)tutti_mix(kind, (uint64_t)a << 32 | b) & x->mask;
+}
+
+/* Twice the nodes, and a table of twice their number. */
+static bool grow(struct tutti_exprs *x)
+{
+	uint32_t max = 2 * x->nodes_max;
+	struct tutti_expr *nodes = realloc(x->nodes, max * sizeof(*nodes));
+	uint32_t *table;
+
+	if (!nodes)
+		return false;
+	x->nodes = nodes;
+	x->nodes_max = max;
+	table = calloc(2 * (size_t)max, sizeof(*table));
+	if (!table)
+		return false;
+	free(x->table);
+	x->table = table;
+	x->mask = 2 * max - 1;
+	for (uint32_t i = 0; i < x->nnodes; i++) {
+		uint32_t s = slot_of(x, nodes[i].kind, nodes[i].a, nodes[i].b);
+
+		while (table[s])
+			s = (s + 1) & x->mask;
+		table[s] = i + 1;
+	}
+	return true;
+}
+
+static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
+		       uint32_t a, uint32_t b)
+{
+	struct tutti_expr left, right = { 0 };
+	uint32_t s;
+
+	if (x->nnodes == x->nodes_max &&
+	    (x->nnodes >= UINT32_MAX / 4 || !grow(x)))
+		return 0;
+	s = slot_of(x, (uint8_t)kind, a, b);
+	for (; x->table[s]; s = (s + 1) & x->mask) {
+		const struct tutti_expr *n = &x->nodes[x->table[s] - 1];
+
+		if (n->kind == kind && n->a == a && n->b == b)
+			return x->nleaves + x->table[s];
+	}
+	left = tutti_expr_get(x, a);
+	if (b)
+		right = tutti_expr_get(x, b);
+	x->nodes[x->nnodes] = (struct tutti_expr){
+		.hash = tutti_mix(tutti_mix(left.hash, right.hash), kind),
+		.kind = (uint8_t)kind,
+		.a = a,
+		.b = b,
+		.leaves = left.leaves + right.leaves,
+		.chunk = left.chunk,
+	};
+	x->table[s] = ++x->nnodes;
+	return x->nleaves + x->nnodes;
+}
+
+uint32_t tutti_expr_add(struct tutti_exprs *x, uint32_t a, uint32_t b)
+{
+	return intern(x, TUTTI_EXPR_ADD, a, b);
+}
+
+uint32_t tutti_expr_step(struct tutti_exprs *x, uint32_t a)
+{
+	return intern(x, TUTTI_EXPR_STEP, a, 0);
+}
+
+uint32_t tutti_expr_final(struct tutti_exprs *x, uint32_t a)
+{
+	return intern(x, TUTTI_EXPR_FINAL, a, 0);
+}
+
+static bool walk_complete(struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr n = tutti_expr_get(x, e);
+	uint32_t chunk = n.chunk, depth = 0;
+
+	if (n.leaves != x->ranks)
+		return false;
+	x->stamp++;
+	x->stack[depth++] = e;
+	while (depth) {
+		n = tutti_expr_get(x, x->stack[--depth]);
+		if (n.kind == TUTTI_EXPR_LEAF) {
+			if (n.chunk != chunk || x->seen[n.a] == x->stamp)
+				return false;
+			x->seen[n.a] = x->stamp;
+			continue;
+		}
+		if (n.b)
+			x->stack[depth++] = n.b;
+		x->stack[depth++] = n.a;
+	}
+	return true;
+}
+
+bool tutti_expr_complete(struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr *n;
+
+	if (e <= x->nleaves)
+		return walk_complete(x, e);
+	n = &x->nodes[e - x->nleaves - 1];
+	if (!n->complete)
+		n->complete = walk_complete(x, e) ? 1 : 2;
+	return n->complete == 1;
+}
+
+/* The same without the marks of rounding and finishing. */
+static struct tutti_expr bare(const struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr n = tutti_expr_get(x, e);
+
+	while (n.kind == TUTTI_EXPR_STEP || n.kind == TUTTI_EXPR_FINAL)
+		n = tutti_expr_get(x, n.a);
+	return n;
+}
+
+bool tutti_expr_strict(struct tutti_exprs *x, uint32_t e)
+{
+	uint32_t *top = x->stack;
+
+	if (tutti_expr_get(x, e).leaves != x->ranks)
+		return false;
+	*top++ = e;
+	*top++ = 0;
+	*top++ = x->ranks;
+	while (top != x->stack) {
+		uint32_t count = *--top, first = *--top, half = 1;
+		struct tutti_expr n = bare(x, *--top);
+
+		if (n.leaves != count)
+			return false;
+		if (count == 1) {
+			if (n.a != first)
+				return false;
+			continue;
+		}
+		while (2 * half < count)
+			half *= 2;
+		*top++ = n.b;
+		*top++ = first + half;
+		*top++ = count - half;
+		*top++ = n.a;
+		*top++ = first;
+		*top++ = half;
+	}
+	return true;
+}
+
+bool tutti_expr_one_combine(const struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr n = bare(x, e);
+
+	for (uint32_t rank = x->ranks - 1; rank > 0; rank--) {
+		struct tutti_expr right;
+
+		if (n.kind != TUTTI_EXPR_ADD)
+			return false;
+		right = tutti_expr_get(x, n.b);
+		if (right.kind != TUTTI_EXPR_LEAF || right.a != rank)
+			return false;
+		n = tutti_expr_get(x, n.a);
+	}
+	return n.kind == TUTTI_EXPR_LEAF && n.a == 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ordered expressions for the verifier, each stored once, so equal expressions
+ * are equal numbers.  A leaf is one chunk of one rank's IN; add is a + b in
+ * this order (b + a is another); step ends a combine of several sources, where
+ * a short type is rounded; final is the finished result.
+ */
+#ifndef TUTTI_SCHED_EXPR_H
+#define TUTTI_SCHED_EXPR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum tutti_expr_kind {
+	TUTTI_EXPR_LEAF,
+	TUTTI_EXPR_ADD,
+	TUTTI_EXPR_STEP,
+	TUTTI_EXPR_FINAL
+};
+
+struct tutti_expr {
+	uint64_t hash;		/* of the structure, not of numbers */
+	uint32_t a, b;		/* parts; of a leaf: rank */
+	uint32_t leaves;	/* contributions, counted */
+	uint32_t chunk;		/* of IN; that of the first leaf */
+	uint8_t kind;
+	uint8_t complete;	/* 0: not known yet, 1: yes, 2: no */
+};
+
+struct tutti_exprs {
+	uint32_t ranks, chunks;	/* ranks, and chunks of each one's IN */
+	uint32_t nleaves;	/* numbers 1 to nleaves are leaves */
+	struct tutti_expr *nodes; /* the others; number is index + nleaves + 1 */
+	uint32_t nnodes, nodes_max;
+	uint32_t *table;	/* open hash of numbers */
+	uint32_t mask;
+	uint32_t *seen, stamp;	/* by rank, for walks */
+	uint32_t *stack;
+};
+
+/* False without memory, or for more leaves than can be numbered. */
+bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks);
+void tutti_exprs_fini(struct tutti_exprs *x);
+
+/* Numbers of expressions; 0 without memory. */
+uint32_t tutti_expr_leaf(const struct tutti_exprs *x, uint32_t rank,
+			 uint32_t chunk);
+uint32_t tutti_expr_add(struct tutti_exprs *x, uint32_t a, uint32_t b);
+uint32_t tutti_expr_step(struct tutti_exprs *x, uint32_t a);
+uint32_t tutti_expr_final(struct tutti_exprs *x, uint32_t a);
+
+struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e);
+
+/* Every rank's contribution exactly once, all of the same chunk. */
+bool tutti_expr_complete(struct tutti_exprs *x, uint32_t e);
+/* The balanced binary tree over rank order, rounding left aside. */
+bool tutti_expr_strict(struct tutti_exprs *x, uint32_t e);
+/* All ranks in order in one combine. */
+bool tutti_expr_one_combine(const struct tutti_exprs *x, uint32_t e);
+
+#endif

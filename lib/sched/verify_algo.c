@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One algorithm and one query, all ranks: built, and verified in place and
+ * not, with few credits and many.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "sched/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct {
+	uint32_t credits, slices;
+} settings[] = {
+	{ 2, 1 }, { 3, 1 }, { 4, 2 }, { 0, 1 }, { 0, 3 },
+};
+
+/* The query of one rank; false for one that has no part in it. */
+static bool rank_query(const struct tutti_query *q, int rank,
+		       struct tutti_query *out)
+{
+	*out = *q;
+	if (q->coll != TUTTI_SENDRECV) {
+		out->rank = rank;
+		return true;
+	}
+	if (rank == q->root) {
+		out->rank = q->root;
+		out->root = q->rank;
+		out->sending = !q->sending;
+	}
+	return rank == q->root || rank == q->rank;
+}
+
+static tuttiResult_t build_all(struct tutti_sched **scheds,
+			       const struct tutti_algo *algo,
+			       const struct tutti_query *q)
+{
+	for (int r = 0; r < q->shape->ranks; r++) {
+		struct tutti_query own;
+		tuttiResult_t rc;
+
+		if (!rank_query(q, r, &own))
+			continue;
+		rc = tutti_sched_build(&scheds[r], algo, &own);
+		if (rc)
+			return rc;
+	}
+	return tuttiSuccess;
+}
+
+/* What must not depend on credits, slices or places. */
+static tuttiResult_t compare(const struct tutti_algo *algo, bool first,
+			     uint64_t *digest, struct tutti_verify_report *rep)
+{
+	const char *fault = NULL;
+
+	if (first)
+		*digest = rep->digest;
+	else if (*digest != rep->digest)
+		fault = "the order of additions depends on credits, slices or being in place";
+	if (algo->flags & TUTTI_ONE_COMBINE && !rep->one_combine)
+		fault = "the file states one combine in rank order, which it is not";
+	if (!fault)
+		return tuttiSuccess;
+	snprintf(rep->why, sizeof(rep->why), "%s", fault);
+	return tuttiInternalError;
+}
+
+static tuttiResult_t verify_all(struct tutti_sched *const *scheds,
+				const struct tutti_algo *algo,
+				const struct tutti_query *q,
+				struct tutti_verify_report *rep)
+{
+	struct tutti_cost cost = algo->cost(q);
+	uint64_t digest = 0;
+	bool two_places = q->coll != TUTTI_BARRIER &&
+			  q->coll != TUTTI_SENDRECV;
+
+	for (int in_place = 0; in_place <= two_places; in_place++)
+		for (size_t i = 0; i < tutti_countof(settings); i++) {
+			struct tutti_verify_args args = {
+				.credits = settings[i].credits,
+				.slices = settings[i].slices,
+				.in_place = in_place,
+				.cost = &cost,
+			};
+			tuttiResult_t rc;
+
+			rc = tutti_sched_verify(scheds, q->shape->ranks, &args,
+						rep);
+			if (!rc)
+				rc = compare(algo, !in_place && i == 0,
+					     &digest, rep);
+			if (rc)
+				return rc;
+		}
+	return tuttiSuccess;
+}
+
+tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
+				const struct tutti_query *query,
+				struct tutti_verify_report *report)
+{
+	struct tutti_verify_report own, *rep = report ? report : &own;
+	struct tutti_query q = *query;
+	struct tutti_sched **scheds;
+	tuttiResult_t rc;
+
+	*rep = (struct tutti_verify_report){ 0 };
+	scheds = calloc((size_t)q.shape->ranks, sizeof(*scheds));
+	if (!scheds)
+		return tuttiSystemError;
+	if (!(entry->algo->flags & TUTTI_HAS_MAPPED))
+		q.mapped = false;
+	rc = build_all(scheds, entry->algo, &q);
+	if (rc)
+		snprintf(rep->why, sizeof(rep->why),
+			 "a schedule cannot be built");
+	else
+		rc = verify_all(scheds, entry->algo, &q, rep);
+	for (int r = 0; r < q.shape->ranks; r++)
+		tutti_sched_free(scheds[r]);
+	free(scheds);
+	return rc;
+}

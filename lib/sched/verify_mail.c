@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages under way in the verifier: a queue for each pair of ranks and lane
+ * that ever talks, found by hash, so memory follows the edges of a schedule
+ * and not the square of the ranks.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "sched/verify_impl.h"
+
+#include <stdlib.h>
+
+bool tutti_mail_init(struct tutti_mail *m)
+{
+	m->mask = 255;
+	m->ways_max = 128;
+	m->table = calloc((size_t)m->mask + 1, sizeof(*m->table));
+	m->ways = malloc(m->ways_max * sizeof(*m->ways));
+	return m->table && m->ways;
+}
+
+void tutti_mail_fini(struct tutti_mail *m)
+{
+	for (uint32_t i = 0; i < m->nways; i++)
+		while (m->ways[i].count)
+			tutti_msg_free(m, tutti_mail_pop(&m->ways[i]));
+	while (m->spare) {
+		struct tutti_msg *msg = m->spare;
+
+		m->spare = msg->next;
+		free(msg);
+	}
+	free(m->table);
+	free(m->ways);
+}
+
+static uint32_t slot_of(const struct tutti_mail *m, uint64_t key)
+{
+	return (uint32_t)tutti_mix(0, key) & m->mask;
+}
+
+static bool grow(struct tutti_mail *m)
+{
+	uint32_t max = 2 * m->ways_max;
+	struct tutti_way *ways;
+	uint32_t *table;
+
+	table = calloc(2 * (size_t)max, sizeof(*table));
+	if (!table)
+		return false;
+	free(m->table);
+	m->table = table;
+	m->mask = 2 * max - 1;
+	for (uint32_t i = 0; i < m->nways; i++) {
+		uint32_t s = slot_of(m, m->ways[i].key);
+
+		while (table[s])
+			s = (s + 1) & m->mask;
+		table[s] = i + 1;
+	}
+	ways = realloc(m->ways, max * sizeof(*ways));
+	if (!ways)
+		return false;
+	m->ways = ways;
+	m->ways_max = max;
+	/* An empty queue ends in its own head, which has moved. */
+	for (uint32_t i = 0; i < m->nways; i++)
+		if (!ways[i].count)
+			ways[i].last = &ways[i].first;
+	return true;
+}
+
+uint32_t tutti_mail_way(struct tutti_mail *m, uint64_t key)
+{
+	uint32_t s = slot_of(m, key);
+
+	for (; m->table[s]; s = (s + 1) & m->mask)
+		if (m->ways[m->table[s] - 1].key == key)
+			return m->table[s] - 1;
+	if (m->nways == m->ways_max) {
+		if (!grow(m))
+			return UINT32_MAX;
+		s = slot_of(m, key);
+		while (m->table[s])
+			s = (s + 1) & m->mask;
+	}
+	m->ways[m->nways] = (struct tutti_way){ .key = key };
+	m->ways[m->nways].last = &m->ways[m->nways].first;
+	m->table[s] = ++m->nways;
+	return m->nways - 1;
+}
+
+struct tutti_msg *tutti_msg_new(struct tutti_mail *m, uint32_t nchunks)
+{
+	struct tutti_msg *msg = m->spare;
+
+	if (msg)
+		m->spare = msg->next;
+	else
+		msg = malloc(sizeof(*msg));
+	if (!msg)
+		return NULL;
+	*msg = (struct tutti_msg){ .nchunks = nchunks };
+	msg->values = &msg->one;
+	if (nchunks > 1) {
+		msg->values = malloc(nchunks * sizeof(*msg->values));
+		if (!msg->values) {
+			free(msg);
+			return NULL;
+		}
+	}
+	return msg;
+}
+
+void tutti_msg_free(struct tutti_mail *m, struct tutti_msg *msg)
+{
+	if (msg->values != &msg->one)
+		free(msg->values);
+	if (msg->snap && --msg->snap->users == 0)
+		free(msg->snap);
+	msg->next = m->spare;
+	m->spare = msg;
+}
+
+void tutti_mail_push(struct tutti_way *w, struct tutti_msg *msg)
+{
+	msg->next = NULL;
+	*w->last = msg;
+	w->last = &msg->next;
+	w->count++;
+}
+
+struct tutti_msg *tutti_mail_pop(struct tutti_way *w)
+{
+	struct tutti_msg *msg = w->first;
+
+	w->first = msg->next;
+	if (!w->first)
+		w->last = &w->first;
+	w->count--;
+	return msg;
+}

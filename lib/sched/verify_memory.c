@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ranks' buffers hold while the verifier runs, and who touched them.
+ *
+ * A clock counts operations of every lane that can reach the same memory: all
+ * ranks' lanes in a mapped schedule, one rank's own lanes otherwise; with one
+ * lane and own memory only, order is given and nothing is kept.  Slices never
+ * meet in memory, so each slice has clocks of its own, which notifications
+ * join all at once.  Time 1 is the begin of a rank, operation k is time k + 2.
+ */
+#include "config.h"
+
+#include "sched/verify_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t lane_index(const struct tutti_verifier *v, int rank,
+			 uint32_t lane)
+{
+	return (size_t)rank * v->lanes + lane;
+}
+
+uint32_t *tutti_clock(struct tutti_verifier *v, int rank, uint32_t lane,
+		      uint32_t slice)
+{
+	size_t i = lane_index(v, rank, lane) * v->slices + slice;
+
+	return v->mem.clocks + i * v->mem.width;
+}
+
+void tutti_clock_join(struct tutti_verifier *v, uint32_t *a,
+		      const uint32_t *b)
+{
+	for (uint32_t i = 0; i < v->mem.width; i++)
+		a[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+/* The entry of a lane in a clock of its own rank or of all. */
+static uint32_t who(const struct tutti_verifier *v, int rank, uint32_t lane)
+{
+	return v->mem.global ? (uint32_t)lane_index(v, rank, lane) : lane;
+}
+
+/* ---- Set up ------------------------------------------------------------ */
+
+static bool init_clocks(struct tutti_verifier *v)
+{
+	struct tutti_memory *m = &v->mem;
+	size_t lanes = (size_t)v->ranks * v->lanes;
+
+	m->global = v->any->mapped || v->any->coll == TUTTI_BARRIER;
+	m->width = m->global ? (uint32_t)lanes : v->lanes;
+	m->access = calloc(m->ncells + 1, sizeof(*m->access));
+	m->clocks = calloc(lanes * v->slices, m->width * sizeof(*m->clocks));
+	if (!m->access || !m->clocks)
+		return false;
+	if (m->global) {
+		m->touched = calloc((size_t)v->ranks * v->slices,
+				    m->width * sizeof(*m->touched));
+		if (!m->touched)
+			return false;
+	}
+	for (int r = 0; r < v->ranks; r++)
+		for (uint32_t l = 0; l < v->lanes; l++)
+			for (uint32_t s = 0; s < v->slices; s++)
+				for (uint32_t o = 0; o < v->lanes; o++)
+					tutti_clock(v, r, l, s)[who(v, r, o)] = 1;
+	return true;
+}
+
+/* Room to keep the clock of every operation that a wait may name. */
+static bool init_seen(struct tutti_verifier *v)
+{
+	struct tutti_memory *m = &v->mem;
+	size_t lanes = (size_t)v->ranks * v->lanes, n = 0;
+
+	m->seen_base = calloc(lanes, sizeof(*m->seen_base));
+	if (!m->seen_base)
+		return false;
+	for (size_t i = 0; i < lanes; i++) {
+		m->seen_base[i] = n;
+		n += (size_t)v->state[i].nops * v->slices;
+	}
+	m->seen = calloc(n + 1, m->width * sizeof(*m->seen));
+	v->depth_seen = calloc(n + 1, sizeof(*v->depth_seen));
+	return m->seen && v->depth_seen;
+}
+
+/* IN and OUT are one memory: OUT begins with this rank's contribution. */
+static void fill_in_place(struct tutti_verifier *v, int rank)
+{
+	uint32_t chunks = tutti_sched_chunks(v->scheds[rank], TUTTI_IN);
+
+	for (uint32_t c = 0; c < chunks; c++) {
+		struct tutti_cell *cell = tutti_cell(v, rank, TUTTI_IN, c);
+
+		for (uint32_t s = 0; cell && s < v->slices; s++)
+			cell[s].value = tutti_expr_leaf(&v->exprs,
+							(uint32_t)rank, c);
+	}
+}
+
+bool tutti_memory_init(struct tutti_verifier *v)
+{
+	struct tutti_memory *m = &v->mem;
+	size_t n = 0;
+
+	m->base = calloc((size_t)v->ranks, sizeof(*m->base));
+	if (!m->base)
+		return false;
+	for (int r = 0; r < v->ranks; r++) {
+		m->base[r] = n;
+		if (v->scheds[r])
+			n += ((size_t)tutti_sched_chunks(v->scheds[r],
+							 TUTTI_OUT) +
+			      v->scheds[r]->scratch) * v->slices;
+	}
+	m->ncells = n;
+	m->cells = calloc(n + 1, sizeof(*m->cells));
+	if (!m->cells)
+		return false;
+	if (v->any->mapped || v->any->coll == TUTTI_BARRIER || v->lanes > 1)
+		if (!init_clocks(v))
+			return false;
+	if (v->lanes > 1 && !init_seen(v))
+		return false;
+	for (int r = 0; v->args->in_place && r < v->ranks; r++)
+		fill_in_place(v, r);
+	return true;
+}
+
+void tutti_memory_fini(struct tutti_verifier *v)
+{
+	struct tutti_memory *m = &v->mem;
+
+	for (size_t i = 0; m->access && i < m->ncells; i++)
+		free(m->access[i].readers);
+	free(m->base);
+	free(m->cells);
+	free(m->access);
+	free(m->clocks);
+	free(m->touched);
+	free(m->seen);
+	free(m->seen_base);
+}
+
+/* ---- Cells ------------------------------------------------------------- */
+
+/* In place: which chunk of OUT is this chunk of IN?  False if none. */
+static bool in_is_out(const struct tutti_verifier *v, int rank, uint32_t chunk,
+		      uint32_t *out)
+{
+	const struct tutti_sched *s = v->any;
+
+	*out = chunk;
+	switch (v->args->in_place ? s->coll : TUTTI_COLLS) {
+	case TUTTI_ALL_REDUCE:
+		return true;
+	case TUTTI_REDUCE:
+	case TUTTI_BROADCAST:
+		return rank == s->root;
+	case TUTTI_ALL_GATHER:
+		*out = (uint32_t)rank * s->pieces + chunk;
+		return true;
+	case TUTTI_REDUCE_SCATTER:
+		*out = chunk % s->pieces;
+		return chunk / s->pieces == (uint32_t)rank;
+	default:
+		return false;
+	}
+}
+
+struct tutti_cell *tutti_cell(struct tutti_verifier *v, int rank, int place,
+			      uint32_t chunk)
+{
+	size_t i = chunk;
+
+	if (place == TUTTI_IN) {
+		uint32_t out;
+
+		if (!in_is_out(v, rank, chunk, &out))
+			return NULL;
+		i = out;
+	} else if (place == TUTTI_SCRATCH) {
+		i += tutti_sched_chunks(v->scheds[rank], TUTTI_OUT);
+	}
+	return &v->mem.cells[v->mem.base[rank] + i * v->slices];
+}
+
+/* ---- Order of accesses ------------------------------------------------- */
+
+/* Other ranks' memory: only once its owner has begun. */
+static bool touch(struct tutti_verifier *v, struct tutti_spot spot,
+		  const uint32_t *clock, uint32_t me)
+{
+	char text[64];
+	size_t i;
+
+	if (spot.rank == v->rank)
+		return true;
+	if (!clock[who(v, spot.rank, 0)])
+		return tutti_breach_op(v, "touches %s before that rank is known to have begun",
+				       tutti_spot_text(text, sizeof(text),
+						       spot));
+	i = (size_t)spot.rank * v->slices + v->slice;
+	v->mem.touched[i * v->mem.width + me] = clock[me];
+	return true;
+}
+
+static bool race(struct tutti_verifier *v, struct tutti_spot spot,
+		 const char *what, const char *before, uint32_t other,
+		 uint32_t when)
+{
+	int rank = v->mem.global ? (int)(other / v->lanes) : v->rank;
+	char text[64];
+
+	return tutti_breach_op(v, "%s %s, unordered with operation %u of rank %d, lane %u, which %s it",
+			       what, tutti_spot_text(text, sizeof(text), spot),
+			       when - 2, rank, other % v->lanes, before);
+}
+
+static bool order_read(struct tutti_verifier *v, struct tutti_spot spot,
+		       struct tutti_access *a, const uint32_t *clock,
+		       uint32_t me)
+{
+	if (a->write_when > clock[a->write_who])
+		return race(v, spot, "reads", "writes", a->write_who,
+			    a->write_when);
+	if (a->readers) {
+		a->readers[me] = clock[me];
+		return true;
+	}
+	if (a->read_when > clock[a->read_who]) {
+		a->readers = calloc(v->mem.width, sizeof(*a->readers));
+		if (!a->readers)
+			return tutti_verify_no_memory(v);
+		a->readers[a->read_who] = a->read_when;
+		a->readers[me] = clock[me];
+		return true;
+	}
+	a->read_who = me;
+	a->read_when = clock[me];
+	return true;
+}
+
+static bool order_write(struct tutti_verifier *v, struct tutti_spot spot,
+			struct tutti_access *a, const uint32_t *clock,
+			uint32_t me)
+{
+	if (a->write_when > clock[a->write_who])
+		return race(v, spot, "writes", "writes", a->write_who,
+			    a->write_when);
+	if (!a->readers && a->read_when > clock[a->read_who])
+		return race(v, spot, "writes", "reads", a->read_who,
+			    a->read_when);
+	for (uint32_t i = 0; a->readers && i < v->mem.width; i++)
+		if (a->readers[i] > clock[i])
+			return race(v, spot, "writes", "reads", i,
+				    a->readers[i]);
+	free(a->readers);
+	*a = (struct tutti_access){ .write_who = me, .write_when = clock[me] };
+	return true;
+}
+
+/* Check and note one access; `cell` may be NULL for IN. */
+static bool order(struct tutti_verifier *v, struct tutti_spot spot,
+		  const struct tutti_cell *cell, bool write)
+{
+	const uint32_t *clock;
+	struct tutti_access *a;
+	uint32_t me;
+
+	if (!v->mem.access)
+		return true;
+	clock = tutti_clock(v, v->rank, v->lane, v->slice);
+	me = who(v, v->rank, v->lane);
+	if (!touch(v, spot, clock, me))
+		return false;
+	if (!cell)
+		return true;
+	a = &v->mem.access[cell - v->mem.cells];
+	return write ? order_write(v, spot, a, clock, me) :
+		       order_read(v, spot, a, clock, me);
+}
+
+/* ---- Reading and writing ------------------------------------------------ */
+
+/* IN that holds data: not of those whose send buffer counts for nothing. */
+static bool has_in(const struct tutti_verifier *v, int rank)
+{
+	return v->any->coll != TUTTI_BROADCAST || rank == v->any->root;
+}
+
+/* OUT that the collective promises. */
+static bool has_out(const struct tutti_verifier *v, int rank)
+{
+	return v->any->coll != TUTTI_REDUCE || rank == v->any->root;
+}
+
+static bool check_spot(struct tutti_verifier *v, struct tutti_spot spot,
+		       uint32_t piece)
+{
+	const struct tutti_sched *owner = v->scheds[spot.rank];
+	char text[64];
+
+	if (spot.rank != v->rank && !v->any->mapped)
+		return tutti_breach_op(v, "touches %s in a schedule that is not mapped",
+				       tutti_spot_text(text, sizeof(text),
+						       spot));
+	if (!owner || spot.chunk >= tutti_sched_chunks(owner, spot.place))
+		return tutti_breach_op(v, "names %s, which does not exist",
+				       tutti_spot_text(text, sizeof(text),
+						       spot));
+	if (spot.place != TUTTI_SCRATCH && spot.chunk % owner->pieces != piece)
+		return tutti_breach_op(v, "takes %s for a chunk of piece %u",
+				       tutti_spot_text(text, sizeof(text),
+						       spot), piece);
+	return true;
+}
+
+uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
+			   uint32_t piece, uint32_t at)
+{
+	struct tutti_cell *cell;
+	char text[64];
+
+	if (!check_spot(v, spot, piece))
+		return 0;
+	tutti_spot_text(text, sizeof(text), spot);
+	if (spot.place == TUTTI_IN && !has_in(v, spot.rank))
+		return tutti_breach_op(v, "reads %s, which holds nothing",
+				       text);
+	cell = tutti_cell(v, spot.rank, spot.place, spot.chunk);
+	if (!cell)
+		return !order(v, spot, NULL, false) ? 0 :
+		       tutti_expr_leaf(&v->exprs, (uint32_t)spot.rank,
+				       spot.chunk);
+	cell += v->slice;
+	if (!cell->value)
+		return tutti_breach_op(v, "reads %s before it is written",
+				       text);
+	if (spot.place == TUTTI_SCRATCH && cell->piece != piece)
+		return tutti_breach_op(v, "reads %s as piece %u, but it holds piece %u",
+				       text, piece, cell->piece);
+	if (cell->read_by == v->firing && cell->read_at != at)
+		at = UINT32_MAX;
+	cell->read_by = v->firing;
+	cell->read_at = at;
+	return order(v, spot, cell, false) ? cell->value : 0;
+}
+
+bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
+			uint32_t piece, uint32_t at, uint32_t value)
+{
+	struct tutti_cell *cell;
+	char text[64];
+
+	if (!check_spot(v, spot, piece))
+		return false;
+	tutti_spot_text(text, sizeof(text), spot);
+	if (spot.place == TUTTI_IN)
+		return tutti_breach_op(v, "writes %s", text);
+	if (spot.place == TUTTI_OUT && !has_out(v, spot.rank))
+		return tutti_breach_op(v, "writes %s, which is not promised",
+				       text);
+	cell = tutti_cell(v, spot.rank, spot.place, spot.chunk) + v->slice;
+	if (cell->written_by == v->firing)
+		return tutti_breach_op(v, "writes %s twice", text);
+	if (cell->read_by == v->firing && cell->read_at != at)
+		return tutti_breach_op(v, "writes %s while it reads it for another target",
+				       text);
+	if (cell->value == value)
+		return tutti_breach_op(v, "writes to %s what is there already",
+				       text);
+	cell->written_by = v->firing;
+	cell->value = value;
+	cell->piece = piece;
+	return order(v, spot, cell, true);
+}
+
+/* ---- The end ----------------------------------------------------------- */
+
+/* What a rank knows of a slice when all its lanes have ended. */
+static void end_clock(struct tutti_verifier *v, int rank, uint32_t slice,
+		      uint32_t *end)
+{
+	memset(end, 0, v->mem.width * sizeof(*end));
+	for (uint32_t l = 0; l < v->lanes; l++)
+		tutti_clock_join(v, end, tutti_clock(v, rank, l, slice));
+}
+
+static bool check_rank_end(struct tutti_verifier *v, int rank, uint32_t slice,
+			   const uint32_t *end)
+{
+	size_t row = (size_t)rank * v->slices + slice;
+	const uint32_t *touched = v->mem.touched + row * v->mem.width;
+
+	for (uint32_t i = 0; i < v->mem.width; i++) {
+		if (touched[i] > end[i])
+			return tutti_breach(v, "rank %d ends before operation %u of rank %u, lane %u has left its memory",
+					    rank, touched[i] - 2, i / v->lanes,
+					    i % v->lanes);
+		if (v->any->coll == TUTTI_BARRIER && !end[i])
+			return tutti_breach(v, "rank %d ends before it knows that rank %u has begun",
+					    rank, i / v->lanes);
+	}
+	return true;
+}
+
+bool tutti_memory_check_end(struct tutti_verifier *v)
+{
+	uint32_t *end;
+	bool ok = true;
+
+	if (!v->mem.global)
+		return true;
+	end = malloc(v->mem.width * sizeof(*end));
+	if (!end)
+		return tutti_verify_no_memory(v);
+	for (int r = 0; ok && r < v->ranks; r++)
+		for (uint32_t s = 0; ok && s < v->slices; s++) {
+			end_clock(v, r, s, end);
+			ok = check_rank_end(v, r, s, end);
+		}
+	free(end);
+	return ok;
+}
