@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * all_gather on a ring: every block travels once round, and every rank speaks
+ * to its two neighbours only.
+ *
+ * Steps: n - 1.  Sent by each rank: n - 1 blocks.  Limits: none; long
+ * messages.
+ *
+ * 4 ranks with a to d; what each rank sends to the next:
+ *
+ *	step   0     1     2     3
+ *	1      a     b     c     d
+ *	2      d     a     b     c
+ *	3      c     d     a     b
+ */
+#include "config.h"
+
+#include "sched/emit.h"
+
+static void around(struct tutti_emit *e, int n, int me)
+{
+	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, 0));
+	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me));
+	tutti_emit_dst(e, tutti_mail(me + 1));
+	tutti_emit_combine(e, 0, 1);
+
+	tutti_emit_run(e, n - 2);
+	tutti_emit_src(e, tutti_mail(me - 1));
+	tutti_emit_dst(e, tutti_chunk_iter(TUTTI_OUT, me, me - 1, -1));
+	tutti_emit_dst(e, tutti_mail(me + 1));
+	tutti_emit_combine(e, 0, 1);
+
+	tutti_emit_run(e, 1);
+	tutti_emit_src(e, tutti_mail(me - 1));
+	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me + 1));
+	tutti_emit_combine(e, 0, 1);
+}
+
+static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
+{
+	int n = q->shape->ranks, me = q->rank;
+	struct tutti_emit e;
+
+	tutti_emit_begin(&e, k, q, 1, 0);
+	if (n == 1) {
+		tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, 0));
+		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
+		tutti_emit_combine(&e, 0, 1);
+	} else {
+		around(&e, n, me);
+	}
+	return tutti_emit_end(&e);
+}
+
+static struct tutti_cost cost(const struct tutti_query *q)
+{
+	uint32_t n = (uint32_t)q->shape->ranks;
+
+	return (struct tutti_cost){ .steps = n - 1, .chunks_sent = n - 1 };
+}
+
+const struct tutti_algo tutti_algo_allgather_ring = {
+	.coll = TUTTI_ALL_GATHER,
+	.help = "n-1 steps, n-1 blocks: blocks go once round; long messages",
+	.serves = tutti_emit_serves,
+	.build = build,
+	.cost = cost,
+};

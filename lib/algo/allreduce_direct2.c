@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * all_reduce, two shots: the block is cut into one piece for each rank; rank p
+ * adds piece p of all ranks, in rank order, and gives the sum to all.
+ *
+ * Mapped, rank p reads its piece in every rank's IN and stores the sum to
+ * every rank's OUT: no copy in between, and in place no one else touches piece
+ * p.  By mail, the pieces travel.  Both add by the same expression.
+ *
+ * Steps: 2, and one more by mail on one node, where ranks first learn which of
+ * the two it will be.  Moved by each rank: 2 (n - 1) pieces.  Limits: mapped
+ * on one node.
+ *
+ * 4 ranks, a0..a3 the pieces of rank 0's IN, and so on:
+ *
+ *	rank       0              1              2              3
+ *	each       a1 a2 a3       b2 b3 b0       c3 c0 c1       d0 d1 d2
+ *	  to        1  2  3        2  3  0        3  0  1        0  1  2
+ *	combine    s0=a0+b0+c0+d0 s1=a1+b1+c1+d1 s2=a2+b2+c2+d2 s3=a3+b3+c3+d3
+ *	  to       OUT, 1,2,3     OUT, 2,3,0     OUT, 3,0,1     OUT, 0,1,2
+ *	OUT        s0 s1 s2 s3    s0 s1 s2 s3    s0 s1 s2 s3    s0 s1 s2 s3
+ */
+#include "config.h"
+
+#include "sched/emit.h"
+
+static void mapped(struct tutti_emit *e, int n, int me)
+{
+	tutti_emit_meet(e);
+	tutti_emit_src(e, tutti_ranks(TUTTI_IN, 0, me, 0, n));
+	tutti_emit_dst(e, tutti_ranks(TUTTI_OUT, me, me, 0, n));
+	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_meet(e);
+}
+
+static void mail(struct tutti_emit *e, int n, int me)
+{
+	if (tutti_emit_may_map(e->q))
+		tutti_emit_meet(e);
+	tutti_emit_src(e, tutti_chunks(TUTTI_IN, me, me + 1, n - 1));
+	tutti_emit_dst(e, tutti_mail_others(e->q));
+	tutti_emit_each(e, 1);
+
+	tutti_emit_src_in_order(e, tutti_chunk(TUTTI_IN, me, me));
+	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me));
+	tutti_emit_dst(e, tutti_mail_others(e->q));
+	tutti_emit_combine(e, TUTTI_FINAL, 1);
+
+	tutti_emit_src(e, tutti_mail_others(e->q));
+	tutti_emit_dst(e, tutti_chunks(TUTTI_OUT, me, me + 1, n - 1));
+	tutti_emit_each(e, 1);
+}
+
+static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
+{
+	int n = q->shape->ranks, me = q->rank;
+	struct tutti_emit e;
+
+	tutti_emit_begin(&e, k, q, (uint32_t)n, 0);
+	if (q->mapped || n == 1)
+		mapped(&e, n, me);
+	else
+		mail(&e, n, me);
+	return tutti_emit_end(&e);
+}
+
+static struct tutti_cost cost(const struct tutti_query *q)
+{
+	uint32_t n = (uint32_t)q->shape->ranks;
+
+	if (n == 1)
+		return (struct tutti_cost){ 0 };
+	return (struct tutti_cost){
+		.steps = 2 + (!q->mapped && tutti_emit_may_map(q)),
+		.chunks_sent = 2 * (uint64_t)(n - 1),
+	};
+}
+
+const struct tutti_algo tutti_algo_allreduce_direct2 = {
+	.coll = TUTTI_ALL_REDUCE,
+	.help = "2 steps, 2(n-1)/n blocks: each rank adds one piece and gives it to all; one node",
+	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE,
+	.serves = tutti_emit_serves,
+	.build = build,
+	.cost = cost,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * reduce_scatter on a ring: partial sums travel once round, the sum of block p
+ * ends on rank p.  Every rank speaks to its two neighbours only.
+ *
+ * Steps: n - 1.  Sent by each rank: n - 1 blocks.  Limits: none; long
+ * messages.  Block c is added from rank c + 1 round to rank c.
+ *
+ * 4 ranks; a1 is block 1 of rank 0, and so on; what each rank sends to the
+ * next, and at last keeps:
+ *
+ *	step   0            1            2            3
+ *	1      a3           b0           c1           d2
+ *	2      d2+a2        a3+b3        b0+c0        c1+d1
+ *	3      c1+d1+a1     d2+a2+b2     a3+b3+c3     b0+c0+d0
+ *	OUT    b0+c0+d0+a0  c1+d1+a1+b1  d2+a2+b2+c2  a3+b3+c3+d3
+ */
+#include "config.h"
+
+#include "sched/emit.h"
+
+static void around(struct tutti_emit *e, int n, int me)
+{
+	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me - 1));
+	tutti_emit_dst(e, tutti_mail(me + 1));
+	tutti_emit_combine(e, 0, 1);
+
+	tutti_emit_run(e, n - 2);
+	tutti_emit_src(e, tutti_mail(me - 1));
+	tutti_emit_src(e, tutti_chunk_iter(TUTTI_IN, me, me - 2, -1));
+	tutti_emit_dst(e, tutti_mail(me + 1));
+	tutti_emit_combine(e, 0, 1);
+
+	tutti_emit_run(e, 1);
+	tutti_emit_src(e, tutti_mail(me - 1));
+}
+
+static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
+{
+	int n = q->shape->ranks, me = q->rank;
+	struct tutti_emit e;
+
+	tutti_emit_begin(&e, k, q, 1, 0);
+	if (n > 1)
+		around(&e, n, me);
+	tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, me));
+	tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
+	tutti_emit_combine(&e, TUTTI_FINAL, 1);
+	return tutti_emit_end(&e);
+}
+
+static struct tutti_cost cost(const struct tutti_query *q)
+{
+	uint32_t n = (uint32_t)q->shape->ranks;
+
+	return (struct tutti_cost){ .steps = n - 1, .chunks_sent = n - 1 };
+}
+
+const struct tutti_algo tutti_algo_reducescatter_ring = {
+	.coll = TUTTI_REDUCE_SCATTER,
+	.help = "n-1 steps, n-1 blocks: partial sums go once round; long messages",
+	.serves = tutti_emit_serves,
+	.build = build,
+	.cost = cost,
+};
