@@ -30,6 +30,7 @@
 #define RANKS_MAX (1 << 24)
 #define CHUNKS_MAX (1 << 28)
 #define COUNT_MAX (1 << 24)
+#define WORD_MAX 128
 
 static const char *const place_names[TUTTI_PLACES] = {
 	[TUTTI_IN] = "in",
@@ -40,95 +41,122 @@ static const char *const place_names[TUTTI_PLACES] = {
 
 /* ---- Print ------------------------------------------------------------- */
 
-static void print_steps(FILE *f, int32_t first, int32_t step, int32_t iter)
+struct writer {
+	char *text;
+	size_t len, max;
+	bool no_memory;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+put(struct writer *w, const char *fmt, ...)
 {
-	fprintf(f, "%d", first);
-	if (step || iter)
-		fprintf(f, "/%d", step);
-	if (iter)
-		fprintf(f, "/%d", iter);
+	char word[WORD_MAX];
+	va_list ap;
+	size_t n;
+
+	va_start(ap, fmt);
+	n = (size_t)vsnprintf(word, sizeof(word), fmt, ap);
+	va_end(ap);
+	n = tutti_min(n, sizeof(word) - 1);
+	if (w->no_memory)
+		return;
+	if (w->len + n + 1 > w->max) {
+		size_t max = 2 * w->max + WORD_MAX;
+		char *p = realloc(w->text, max);
+
+		w->no_memory = !p;
+		if (!p)
+			return;
+		w->text = p;
+		w->max = max;
+	}
+	memcpy(w->text + w->len, word, n + 1);
+	w->len += n;
 }
 
-static void print_ref(FILE *f, const struct tutti_ref *ref)
+static void put_steps(struct writer *w, int32_t first, int32_t step,
+		      int32_t iter)
+{
+	put(w, "%d", first);
+	if (step || iter)
+		put(w, "/%d", step);
+	if (iter)
+		put(w, "/%d", iter);
+}
+
+static void put_ref(struct writer *w, const struct tutti_ref *ref)
 {
 	bool chunk = ref->chunk || ref->chunk_step || ref->chunk_iter;
 
-	fprintf(f, " %s@", ref->place < TUTTI_PLACES ?
-		place_names[ref->place] : "?");
-	print_steps(f, ref->rank, ref->rank_step, ref->rank_iter);
+	put(w, " %s@", ref->place < TUTTI_PLACES ? place_names[ref->place] :
+	    "?");
+	put_steps(w, ref->rank, ref->rank_step, ref->rank_iter);
 	if (chunk || ref->place != TUTTI_MAIL) {
-		fputc(':', f);
-		print_steps(f, ref->chunk, ref->chunk_step, ref->chunk_iter);
+		put(w, ":");
+		put_steps(w, ref->chunk, ref->chunk_step, ref->chunk_iter);
 	}
 	if (ref->count != 1)
-		fprintf(f, "*%u", ref->count);
+		put(w, "*%u", ref->count);
 }
 
-static void print_op(FILE *f, const struct tutti_sched *s,
-		     const struct tutti_op *op)
+static void put_op(struct writer *w, const struct tutti_sched *s,
+		   const struct tutti_op *op)
 {
 	const struct tutti_ref *refs = &s->refs[op->ref];
 
-	fputs(op->kind == TUTTI_EACH ? "each" : "combine", f);
-	if (op->flags & TUTTI_FINAL)
-		fputs(" final", f);
+	put(w, "%s%s", op->kind == TUTTI_EACH ? "each" : "combine",
+	    op->flags & TUTTI_FINAL ? " final" : "");
 	if (op->nchunks != 1)
-		fprintf(f, " chunks %u", op->nchunks);
+		put(w, " chunks %u", op->nchunks);
 	for (uint32_t i = 0; i < op->nsrc; i++)
-		print_ref(f, &refs[i]);
-	fputs(" ->", f);
+		put_ref(w, &refs[i]);
+	put(w, " ->");
 	for (uint32_t i = op->nsrc; i < (uint32_t)op->nsrc + op->ndst; i++)
-		print_ref(f, &refs[i]);
-	if (op->piece || op->piece_iter) {
-		fprintf(f, " piece %d", op->piece);
-		if (op->piece_iter)
-			fprintf(f, "/%d", op->piece_iter);
-	}
+		put_ref(w, &refs[i]);
+	if (op->piece || op->piece_iter)
+		put(w, " piece %d", op->piece);
+	if (op->piece_iter)
+		put(w, "/%d", op->piece_iter);
 	if (op->wait_lane >= 0) {
-		fprintf(f, " wait %d:%d", op->wait_lane, op->wait_op);
+		put(w, " wait %d:%d", op->wait_lane, op->wait_op);
 		if (op->wait_iter)
-			fprintf(f, "/%d", op->wait_iter);
+			put(w, "/%d", op->wait_iter);
 	}
-	fputc('\n', f);
+	put(w, "\n");
+}
+
+static void put_lane(struct writer *w, const struct tutti_sched *s,
+		     const struct tutti_lane *lane)
+{
+	put(w, "lane\n");
+	for (uint32_t r = 0; r < lane->nruns; r++) {
+		const struct tutti_run *run = &s->runs[lane->first + r];
+
+		put(w, "run %u\n", run->times);
+		for (uint32_t i = 0; i < run->nops; i++)
+			put_op(w, s, &s->ops[run->first + i]);
+	}
 }
 
 char *tutti_sched_print(const struct tutti_sched *s)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-	bool bad;
+	struct writer w = { 0 };
 
-	if (!f)
-		return NULL;
-	fprintf(f, "schedule %s %s\n", tutti_coll_name(s->coll),
-		*s->algo ? s->algo : "-");
-	fprintf(f, "ranks %d rank %d root %d %s\n", s->ranks, s->rank, s->root,
-		s->mapped ? "mapped" : "mail");
-	fprintf(f, "blocks %u %u pieces %u scratch %u\n", s->blocks_in,
-		s->blocks_out, s->pieces, s->scratch);
-	for (uint32_t l = 0; l < s->nlanes; l++) {
-		fputs("lane\n", f);
-		for (uint32_t r = 0; r < s->lanes[l].nruns; r++) {
-			const struct tutti_run *run =
-				&s->runs[s->lanes[l].first + r];
-
-			fprintf(f, "run %u\n", run->times);
-			for (uint32_t i = 0; i < run->nops; i++)
-				print_op(f, s, &s->ops[run->first + i]);
-		}
-	}
-	bad = ferror(f);
-	if (fclose(f) || bad) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	put(&w, "schedule %s %s\n", tutti_coll_name(s->coll),
+	    *s->algo ? s->algo : "-");
+	put(&w, "ranks %d rank %d root %d %s\n", s->ranks, s->rank, s->root,
+	    s->mapped ? "mapped" : "mail");
+	put(&w, "blocks %u %u pieces %u scratch %u\n", s->blocks_in,
+	    s->blocks_out, s->pieces, s->scratch);
+	for (uint32_t l = 0; l < s->nlanes; l++)
+		put_lane(&w, s, &s->lanes[l]);
+	if (!w.no_memory)
+		return w.text;
+	free(w.text);
+	return NULL;
 }
 
 /* ---- Parse ------------------------------------------------------------- */
-
-#define WORD_MAX 128
 
 struct reader {
 	const char *at;			/* next byte of the line */
