@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sub-commands of `tutti`.  Each gets the arguments from its own name on
+ * and returns the exit status. */
+#ifndef TUTTI_TOOLS_COMMANDS_H
+#define TUTTI_TOOLS_COMMANDS_H
+
+int tutti_cmd_run(int argc, char **argv);
+
+#endif
