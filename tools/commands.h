@@ -5,5 +5,6 @@
 #define TUTTI_TOOLS_COMMANDS_H
 
 int tutti_cmd_run(int argc, char **argv);
+int tutti_cmd_info(int argc, char **argv);
 
 #endif

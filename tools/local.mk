@@ -3,11 +3,15 @@ bin_PROGRAMS += tools/tutti
 tools_tutti_SOURCES = \
 	tools/commands.h \
 	tools/descent.c tools/descent.h \
+	tools/info.c tools/info.h tools/info_algorithms.c \
+	tools/info_settings.c \
+	tools/json.c tools/json.h \
 	tools/keeper.h tools/launch.h tools/launch_env.c \
 	tools/launch_front.c tools/launch_keep.c tools/launch_start.c \
+	tools/machine.c tools/machine.h \
 	tools/options.c tools/options.h \
 	tools/placement.c tools/placement.h \
 	tools/run.c \
 	tools/tutti.c
 tools_tutti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
-tools_tutti_LDADD = libtutti-core.la
+tools_tutti_LDADD = libtutti-core.la -lm

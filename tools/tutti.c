@@ -18,6 +18,8 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "run", tutti_cmd_run, "start a program as several ranks" },
+	{ "info", tutti_cmd_info,
+	  "version, build, machine, settings, algorithms" },
 	{ NULL, NULL, NULL },
 };
 
