@@ -13,6 +13,8 @@ AM_TESTS_ENVIRONMENT = \
 STRESS =
 
 include tests/checks.mk
+include tests/proc/launch.mk
+include tests/unit/tools.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)
