@@ -10,6 +10,9 @@ libtutti_core_la_SOURCES += \
 	lib/net/shm/node.c lib/net/shm/node.h \
 	lib/net/shm/mem.c lib/net/shm/mem.h \
 	lib/net/shm/fdpass.c lib/net/shm/fdpass.h \
+	lib/net/stream.c lib/net/stream.h \
+	lib/net/tcp/hello.c lib/net/tcp/hello.h \
+	lib/net/tcp/meet.c lib/net/tcp/meet.h \
 	$(TUTTI_XPORTS)
 
 nodist_libtutti_core_la_SOURCES += lib/net/registry.inc

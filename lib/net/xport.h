@@ -149,7 +149,8 @@ struct tutti_xport_ops {
 	 * true if something is there already. */
 	bool (*arm)(struct tutti_xport *x);
 	/* True when everything posted has left this process for good, so
-	 * that it may exit. */
+	 * that it may exit, or can never arrive.  No bell rings for it: ask
+	 * again, with progress in between. */
 	bool (*flushed)(struct tutti_xport *x);
 };
 
