@@ -15,6 +15,7 @@ STRESS =
 include tests/checks.mk
 include tests/proc/launch.mk
 include tests/unit/tools.mk
+include tests/conform/local.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)
