@@ -33,6 +33,7 @@ struct tutti_watch {
 	void *arg;
 	int64_t at_ns;		/* 0: never */
 	bool removed;
+	unsigned int forks;	/* of the process that made it */
 	struct tutti_watch *next;
 };
 
@@ -42,7 +43,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;	/* state, or the handler in progress ended */
 	enum loop_state state;
-	pid_t pid;		/* the process that made it: fork gives none */
+	unsigned int forks;	/* between the first process and this one */
 	pthread_t thread;
 	int epoll_fd, wake_fd;
 	struct tutti_watch *watches, *garbage;
@@ -145,6 +146,7 @@ static void *loop_main(void *arg)
 		call_timers();
 		free_garbage();
 	}
+	free_garbage();
 	self_stopped = loop.state == LOOP_RUNNING;
 	tutti_close(&loop.epoll_fd);
 	tutti_close(&loop.wake_fd);
@@ -155,6 +157,24 @@ static void *loop_main(void *arg)
 	}
 	pthread_mutex_unlock(&loop.lock);
 	return NULL;
+}
+
+/* In the child of a fork, which has neither the thread nor its locks. */
+static void forget_parent(void)
+{
+	pthread_mutex_init(&loop.lock, NULL);
+	pthread_cond_init(&loop.changed, NULL);
+	loop.state = LOOP_NONE;
+	loop.forks++;
+	loop.watches = loop.garbage = loop.active = NULL;
+	tutti_close(&loop.epoll_fd);
+	tutti_close(&loop.wake_fd);
+}
+
+static void prepare_forks(void)
+{
+	/* Fails only without memory, and then start() will too. */
+	pthread_atfork(NULL, NULL, forget_parent);
 }
 
 /* Start the thread.  Called with the lock. */
@@ -178,7 +198,6 @@ static tuttiResult_t start(void)
 	if (err)
 		goto err_close;
 	loop.state = LOOP_RUNNING;
-	loop.pid = getpid();
 	return tuttiSuccess;
 
 err_close:
@@ -188,22 +207,10 @@ err_close:
 				"on threads and open files: ulimit -u -n)");
 }
 
-/* After fork the thread and its locks exist no more; forget them. */
-static void forget_parent(void)
-{
-	if (loop.state == LOOP_NONE || loop.pid == getpid())
-		return;
-	pthread_mutex_init(&loop.lock, NULL);
-	pthread_cond_init(&loop.changed, NULL);
-	loop.state = LOOP_NONE;
-	loop.watches = loop.garbage = loop.active = NULL;
-	tutti_close(&loop.epoll_fd);
-	tutti_close(&loop.wake_fd);
-}
-
 tuttiResult_t tutti_watch_add(struct tutti_watch **out, int fd,
 			      uint32_t events, tutti_watch_fn fn, void *arg)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct tutti_watch *w = calloc(1, sizeof(*w));
 	struct epoll_event ev = { .events = events, .data.ptr = w };
 	tuttiResult_t rc = tuttiSuccess;
@@ -214,8 +221,9 @@ tuttiResult_t tutti_watch_add(struct tutti_watch **out, int fd,
 	w->events = events;
 	w->fn = fn;
 	w->arg = arg;
-	forget_parent();
+	pthread_once(&once, prepare_forks);
 	pthread_mutex_lock(&loop.lock);
+	w->forks = loop.forks;
 	/* A thread that has begun to end cannot take another watch; but a
 	 * handler that removed the last may add one before it returns. */
 	while (loop.state == LOOP_STOPPING ||
@@ -287,13 +295,13 @@ void tutti_watch_remove(struct tutti_watch *w)
 
 	if (!w)
 		return;
-	forget_parent();
-	if (loop.state == LOOP_NONE) {
+	pthread_mutex_lock(&loop.lock);
+	if (w->forks != loop.forks) {
 		/* Made by the parent of this process. */
+		pthread_mutex_unlock(&loop.lock);
 		free(w);
 		return;
 	}
-	pthread_mutex_lock(&loop.lock);
 	inside = in_loop();
 	w->removed = true;
 	if (w->fd >= 0)
