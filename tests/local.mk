@@ -16,6 +16,7 @@ include tests/checks.mk
 include tests/proc/launch.mk
 include tests/unit/tools.mk
 include tests/conform/local.mk
+include tests/conform/coll.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)
