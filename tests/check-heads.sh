@@ -10,14 +10,20 @@ mapfile -t scripts < <(source_files | while IFS= read -r f; do
 	case $(head -c 2 "$f" | tr -d '\0') in '#!') printf '%s\n' "$f" ;; esac
 done)
 
+fault_lines < <(awk '
+	function judge() {
+		if (file == "")
+			return
+		if (!licence)
+			print file ":1: no SPDX line"
+		if (file ~ /\.[ch]$/ && !comment)
+			print file ":2: no comment on what the file owns"
+	}
+	FNR == 1 { judge(); file = FILENAME; licence = comment = 0 }
+	FNR <= 3 && /SPDX-License-Identifier: BSD-3-Clause/ { licence = 1 }
+	FNR == 2 && /^\/\*/ { comment = 1 }
+	END { judge() }' "${sources[@]}" "${scripts[@]}")
 for file in "${sources[@]}" "${scripts[@]}"; do
-	head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' ||
-		fault "$file:1: no SPDX line"
-	case $file in
-	*.[ch])
-		sed -n 2p "$file" | grep -q '^/\*' ||
-			fault "$file:2: no comment on what the file owns" ;;
-	esac
 	[ -z "$(tail -c 1 "$file" | tr -d '\n')" ] ||
 		fault "$file: no newline at the end"
 done

@@ -27,7 +27,7 @@ plant() {
 	[ $status -eq 77 ] && return
 	planted=$((planted + 1))
 	[ $status -eq 1 ] || fault "check-$check ended $status after: $3"
-	grep -qE "$pattern" "$scratch/out" ||
+	grep -qE -e "$pattern" "$scratch/out" ||
 		fault "check-$check did not name the fault of: $3"
 }
 
@@ -73,7 +73,7 @@ plant api 'is not there' 'echo ".so man3/tuttiNone.3" >man/man3/tuttiBarrier.3'
 plant roff 'tuttiBarrier.3' 'printf ".SH\n.FOO bar\n.RE\n" >>man/man3/tuttiBarrier.3'
 plant examples 'tuttiBarrier.3' 'sed -i "/^.SH EXAMPLE/,/^.EE/s/tuttiComm_t/tuttiComn_t/" man/man3/tuttiBarrier.3'
 plant examples 'README.md' 'sed -i "/^\`\`\`c/a #include <nothing.h>" README.md'
-plant settings 'TIMEOUT' 'sed -i "s/deadline of every operation/deadline of each/" lib/base/settings.def'
+plant settings 'of each' 'sed -i "s/deadline of every operation/deadline of each/" lib/base/settings.def'
 plant settings 'TUTTI_TIMOUT' 'echo "TUTTI_TIMOUT" >>README.md'
 
 # Checks of built files: a library and a builder made for the purpose.
@@ -109,6 +109,14 @@ plant purity 'may not use malloc' true
 mkdir "$scratch/build/lib/sched"
 builder 'char *getenv(char *n); char *g(void) { return getenv("X"); }' sched
 plant purity 'environment: getenv' true
+
+# A program with an option that its page does not have, and without others.
+mkdir -p "$scratch/build/perf"
+printf '#!/bin/sh\necho "  --bogus X  no such option"\n' \
+	>"$scratch/build/perf/tutti-perf"
+chmod +x "$scratch/build/perf/tutti-perf"
+plant usage 'does not know --bogus' true
+plant usage 'help does not know --inplace' true
 
 printf '%d faults planted\n' "$planted"
 [ "$planted" -gt 30 ] || fault "too few faults were planted"

@@ -13,11 +13,8 @@ fault_lines < <(diff -u man/man7/tutti-settings.7 "$scratch/page" |
 
 sed -n 's/^X(\([A-Z0-9_]*\),.*/TUTTI_\1/p' lib/base/settings.def |
 	sort -u >"$scratch/known"
-# Names that are no settings: constants of tutti.h and of the tests.
-{
-	grep -oE '\bTUTTI_[A-Z0-9_]+' include/tutti.h
-	printf '%s\n' TUTTI_CI_DIR TUTTI_RSH
-} | sort -u | comm -23 - "$scratch/known" >"$scratch/others"
+# Names that are no settings: constants of tutti.h.
+grep -oE '\bTUTTI_[A-Z0-9_]+' include/tutti.h | sort -u >"$scratch/others"
 mapfile -t pages < <(files_like 'man/man[0-9]/.*|README\.md')
 fault_lines < <(grep -noE '\bTUTTI_[A-Z0-9_]*[A-Z0-9]\b' "${pages[@]}" |
 	sort -t : -k 3 | awk -F : -v known="$scratch/known" \

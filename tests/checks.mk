@@ -10,10 +10,13 @@ CHECKS = \
 	tests/check-paths.sh \
 	tests/check-purity.sh \
 	tests/check-roff.sh \
+	tests/check-selftest.sh \
 	tests/check-settings.sh \
 	tests/check-shell.sh \
 	tests/check-sizes.sh \
 	tests/check-spelling.sh \
+	tests/check-symbols.sh \
+	tests/check-usage.sh \
 	tests/check-words.sh
 
 TESTS += $(CHECKS)
