@@ -35,6 +35,7 @@ dist_man_MANS += \
 	man/man3/tuttiReduceScatter.3 \
 	man/man3/tuttiSend.3 \
 	man/man7/tutti.7 \
+	man/man7/tutti-algorithms.7 \
 	man/man7/tutti-schedules.7 \
 	man/man7/tutti-settings.7
 

@@ -70,6 +70,9 @@ plant api 'not under NAME' 'sed -i "s/^tuttiBarrier /barrier /" man/man3/tuttiBa
 plant api 'page of nothing' 'cp man/man3/tuttiBarrier.3 man/man3/tuttiBarrier2.3'
 plant api 'is not there' 'echo ".so man3/tuttiNone.3" >man/man3/tuttiBarrier.3'
 
+plant algorithms 'allreduce magic: not in' 'echo "TUTTI_ALGOS += lib/algo/allreduce_magic.c" >>lib/algo/local.mk'
+plant algorithms 'broadcast magic: in' 'sed -i "/^.SS broadcast/a .TP\n.B magic" man/man7/tutti-algorithms.7; echo "# lib/algo/x_y.c" >>lib/algo/local.mk'
+
 plant roff 'tuttiBarrier.3' 'printf ".SH\n.FOO bar\n.RE\n" >>man/man3/tuttiBarrier.3'
 plant examples 'tuttiBarrier.3' 'sed -i "/^.SH EXAMPLE/,/^.EE/s/tuttiComm_t/tuttiComn_t/" man/man3/tuttiBarrier.3'
 plant examples 'README.md' 'sed -i "/^\`\`\`c/a #include <nothing.h>" README.md'

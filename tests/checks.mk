@@ -2,6 +2,7 @@
 # Scripts that read the tree or the built files: each is a test, for one
 # class of faults.  check-selftest.sh plants a fault for each.
 CHECKS = \
+	tests/check-algorithms.sh \
 	tests/check-api.sh \
 	tests/check-examples.sh \
 	tests/check-header.sh \
