@@ -10,6 +10,7 @@ CHECKS = \
 	tests/check-layers.sh \
 	tests/check-paths.sh \
 	tests/check-purity.sh \
+	tests/check-quickstart.sh \
 	tests/check-roff.sh \
 	tests/check-selftest.sh \
 	tests/check-settings.sh \
