@@ -14,7 +14,7 @@ expect() {
 }
 
 expect 2 ./quickstart
-expect 2 ./quickstart chekc
+expect 2 ./quickstart nonsense
 expect 2 ./quickstart check now
 expect 0 ./quickstart help
 expect 2 .ci/run no-such-lane
