@@ -97,9 +97,10 @@ static size_t send_changed(const struct perf_run *run)
 static size_t told(const struct perf_run *run, size_t wrong, const char *what)
 {
 	if (wrong)
-		fprintf(stderr, "tutti-perf: rank %d: %s, %zu bytes%s: %zu %s\n",
-			run->info.rank, run->op->name, perf_row_bytes(run),
-			run->inplace ? " in place" : "", wrong, what);
+		fprintf(stderr, "tutti-perf: rank %d: %s, %zu bytes%s: %zu "
+			"%s\n", run->info.rank, run->op->name,
+			perf_row_bytes(run), run->inplace ? " in place" : "",
+			wrong, what);
 	return wrong;
 }
 

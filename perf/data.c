@@ -196,7 +196,8 @@ void perf_table_rank(const struct perf_run *run, int rank)
 
 	for (i = 0; i < PERF_PERIOD; i++, to += type->bytes) {
 		if (type->kind == PERF_FLOAT)
-			store(type, to, encode(type, float_value(run, rank, i)));
+			store(type, to,
+			      encode(type, float_value(run, rank, i)));
 		else
 			store(type, to, random_bits(run, rank, i));
 	}
@@ -249,7 +250,8 @@ size_t perf_differ(const struct perf_run *run, const char *at, size_t first,
 		if (!memcmp(is, want, n * size))
 			continue;
 		for (k = 0; k < n; k++)
-			wrong += memcmp(is + k * size, want + k * size, size) != 0;
+			wrong += !!memcmp(is + k * size, want + k * size,
+					  size);
 	}
 	return wrong;
 }

@@ -11,6 +11,7 @@ perf_tutti_perf_SOURCES = \
 	perf/engine.c \
 	perf/hash.c \
 	perf/latency.c \
+	perf/main.c \
 	perf/measure.h \
 	perf/memory.c \
 	perf/options.c \
@@ -22,3 +23,5 @@ perf_tutti_perf_SOURCES = \
 # The public header alone, so that it shows how the library is used.
 perf_tutti_perf_CPPFLAGS = -I$(top_srcdir)/include
 perf_tutti_perf_LDADD = libtutti.la $(CRYPTO_LIBS) -lm
+
+include perf/compare/local.mk

@@ -13,7 +13,9 @@
  * the rewriting is not measured, but what it did to the caches is.  Stopping
  * and going on costs one reading of the clock per call, which is not taken
  * off.  The time of an iteration is the slowest rank's.  Reported are the
- * median, the least and percentiles over iterations.
+ * median, the least and percentiles over iterations.  In a batch, an operation
+ * that some ranks leave early may overlap the next one; what is reported then
+ * is the time of a call in a row of calls.
  */
 #ifndef PERF_MEASURE_H
 #define PERF_MEASURE_H

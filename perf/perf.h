@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of tutti-perf.  engine.c runs the rows, options.c reads the
- * command line, data.c makes and checks contents, hash.c digests results,
- * memory.c gets buffers, output.c prints.  Each operation is one small file
- * with a struct perf_op, and a line in the list in options.c.
+ * The parts of tutti-perf.  main.c is the start and the end, engine.c runs
+ * the rows, options.c reads the command line, data.c makes contents, check.c
+ * compares them, hash.c digests results, memory.c gets buffers, output.c
+ * prints.  Each operation is one small file with a struct perf_op, and a line
+ * in the list in options.c.
  */
 #ifndef PERF_PERF_H
 #define PERF_PERF_H
@@ -134,6 +135,19 @@ struct perf_row {
 	char algo[32];
 	char sha256[65];		/* empty: none */
 };
+
+/* What the whole run adds up to. */
+struct perf_totals {
+	uint64_t wrong;
+	double busbw;
+	int rows;
+	bool differ;		/* digests of ranks did */
+	FILE *json;		/* rank 0, with --json */
+	bool json_failed;
+};
+
+/* engine.c */
+tuttiResult_t perf_run_all(struct perf_run *run, struct perf_totals *sum);
 
 /* options.c.  false: `why` says what is wrong. */
 bool perf_options_parse(struct perf_options *opt, int argc, char **argv,
