@@ -125,7 +125,7 @@ struct tutti_plan {
 	bool sending;
 	uint64_t hash;			/* of what must agree on all ranks */
 	const char *algo;
-	const struct tutti_program *mail, *mapped;
+	struct tutti_recipe recipe;
 };
 
 tuttiResult_t tutti_plan_get(struct tuttiComm *comm,

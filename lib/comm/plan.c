@@ -96,6 +96,29 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	return tuttiSuccess;
 }
 
+/* What of the buffers a form in place reaches. */
+static void fill_recipe(const struct tuttiComm *comm,
+			const struct tutti_call *call, struct tutti_recipe *r)
+{
+	size_t block = call->count * tutti_type_size((int)call->type);
+	size_t n = (size_t)comm->ranks;
+
+	r->count = call->count;
+	r->type = call->type;
+	r->redop = call->redop;
+	r->root = call->root;
+	r->in_bytes = r->out_bytes = block;
+	r->uses_in = call->coll != TUTTI_ALL_GATHER;
+	r->uses_out = call->coll != TUTTI_REDUCE_SCATTER &&
+		      call->coll != TUTTI_BROADCAST;
+	r->in_of_root_only = call->coll == TUTTI_BROADCAST;
+	r->out_of_root_only = call->coll == TUTTI_REDUCE;
+	if (call->coll == TUTTI_REDUCE_SCATTER)
+		r->in_bytes *= n;
+	if (call->coll == TUTTI_ALL_GATHER)
+		r->out_bytes *= n;
+}
+
 static tuttiResult_t make_plan(struct tuttiComm *comm,
 			       const struct tutti_call *call,
 			       struct tutti_plan *p)
@@ -104,6 +127,7 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 		.coll = call->coll, .shape = &comm->shape, .rank = comm->rank,
 		.root = call->root, .sending = call->sending,
 	};
+	const struct tutti_program *mail, *mapped = NULL;
 	struct tutti_choice choice;
 	tuttiResult_t rc;
 
@@ -115,11 +139,11 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 		  tutti_type_name((int)call->type), choice.entry->name,
 		  choice.reason);
 	memset(p, 0, sizeof(*p));
-	rc = get_program(comm, choice.entry, &q, &p->mail);
+	rc = get_program(comm, choice.entry, &q, &mail);
 	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
 	    comm->ranks > 1 && comm->exec.map_ops) {
 		q.mapped = true;
-		rc = get_program(comm, choice.entry, &q, &p->mapped);
+		rc = get_program(comm, choice.entry, &q, &mapped);
 	}
 	if (rc)
 		return rc;
@@ -130,6 +154,8 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	p->root = call->root;
 	p->sending = call->sending;
 	p->algo = choice.entry->name;
+	fill_recipe(comm, call, &p->recipe);
+	tutti_recipe_cut(&p->recipe, &comm->exec, mail, mapped);
 	p->hash = call_hash(call);
 	return tuttiSuccess;
 }

@@ -17,6 +17,8 @@
 /* A sleep is never longer than this, so that a lost wake-up, should there ever
  * be one, costs little. */
 #define SLEEP_NS 50000000
+/* Looks at the awaited line between two rounds of looking at everything. */
+#define LOOKS 16
 
 /* One operation in progress. */
 struct run {
@@ -192,6 +194,8 @@ static tuttiResult_t wait_job(struct run *r)
 			tutti_waiter_reset(w);
 			continue;
 		}
+		if (w->round < w->spins)
+			tutti_job_spin(&comm->job, LOOKS);
 		if (!tutti_waiter_pause(w) && !atomic_load_explicit(
 				&comm->alarmed, memory_order_relaxed))
 			continue;
@@ -205,35 +209,6 @@ static tuttiResult_t wait_job(struct run *r)
 		if (rc || done)
 			return rc;
 	}
-}
-
-/* What of the buffers a form in place reaches. */
-static void fill_args(const struct tuttiComm *comm,
-		      const struct tutti_call *call,
-		      const struct tutti_plan *plan, struct tutti_job_args *a)
-{
-	size_t block = call->count * tutti_type_size((int)call->type);
-	size_t n = (size_t)comm->ranks;
-
-	memset(a, 0, sizeof(*a));
-	a->mail = plan->mail;
-	a->mapped = plan->mapped;
-	a->in = call->in;
-	a->out = call->out;
-	a->count = call->count;
-	a->type = call->type;
-	a->redop = call->redop;
-	a->root = call->root;
-	a->in_bytes = a->out_bytes = block;
-	a->uses_in = call->coll != TUTTI_ALL_GATHER;
-	a->uses_out = call->coll != TUTTI_REDUCE_SCATTER &&
-		      call->coll != TUTTI_BROADCAST;
-	a->in_of_root_only = call->coll == TUTTI_BROADCAST;
-	a->out_of_root_only = call->coll == TUTTI_REDUCE;
-	if (call->coll == TUTTI_REDUCE_SCATTER)
-		a->in_bytes *= n;
-	if (call->coll == TUTTI_ALL_GATHER)
-		a->out_bytes *= n;
 }
 
 /* The number of this call among those that it must match: collectives of the
@@ -253,7 +228,6 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 	struct run r = { .comm = comm, .call = call,
 			 .p2p = call->coll == TUTTI_SENDRECV };
 	const struct tutti_plan *plan;
-	struct tutti_job_args args;
 	tuttiResult_t rc;
 
 	if (atomic_load_explicit(&comm->error, memory_order_acquire) ||
@@ -271,9 +245,8 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 		return tuttiSuccess;
 	if (!r.p2p)
 		tutti_board_begin(comm, call, r.seq);
-	fill_args(comm, call, plan, &args);
-	args.tag = (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32);
-	rc = tutti_job_start(&comm->job, &args);
+	rc = tutti_job_start(&comm->job, &plan->recipe, call->in, call->out,
+			     (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32));
 	if (rc)
 		return tutti_comm_fail(comm, rc, true, "%s",
 				       tutti_fail_text());

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* About how long one look lasts, and what a yield and a sleep cost
- * (algorithms.md of the design: pause 14 ns, yield 1.3 us, sleep 50 us). */
-#define LOOK_NS 30
+/* About how long one round of looking lasts.  A yield costs about 1 us, a
+ * sleep with its wake-up 50. */
+#define LOOK_NS 300
 #define YIELDS_CROWDED 1000
 #define YIELDS_FREE 50
 
@@ -132,7 +132,7 @@ bool tutti_waiter_pause(struct tutti_waiter *w)
 		w->round++;
 		tutti_relax();
 		/* Now and then the caller looks at the clock. */
-		return round % 4096 == 4095;
+		return round % 512 == 511;
 	}
 	if (round - w->spins < w->yields) {
 		w->round++;

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "base/fail.h"
 #include "exec/program.h"
 
@@ -57,8 +58,6 @@ void tutti_job_fini(struct tutti_job *j)
 
 static tuttiResult_t grow_refs(struct tutti_job *j, uint32_t n)
 {
-	if (n <= j->refs_max)
-		return tuttiSuccess;
 	free(j->src);
 	free(j->dst);
 	free(j->mail);
@@ -92,78 +91,102 @@ static size_t whole_elems(size_t bytes, size_t elem)
 	return tutti_max(bytes / elem, 1);
 }
 
-/* Cut the operation for program `p`, whose first `skip` operations are done
- * already. */
-static tuttiResult_t cut(struct tutti_job *j, const struct tutti_program *p,
-			 uint32_t skip)
+/* Cut for program `p`, whose first `skip` operations are done apart. */
+static void cut(struct tutti_cut *c, const struct tutti_exec *e,
+		const struct tutti_program *p, uint32_t skip, size_t count,
+		size_t elem)
 {
-	const struct tutti_exec *e = j->exec;
-	size_t piece = (j->a.count + p->pieces - 1) / p->pieces;
+	size_t piece = (count + p->pieces - 1) / p->pieces;
 	size_t slot = e->slot_bytes / p->chunks_max;
-	tuttiResult_t rc;
 
-	if (piece * j->elem >= 4 * ALIGN_BYTES)
-		piece = tutti_round_up(piece * j->elem, ALIGN_BYTES) / j->elem;
-	j->p = p;
-	j->skip = skip;
-	j->piece_elems = piece;
+	if (piece * elem >= 4 * ALIGN_BYTES)
+		piece = tutti_round_up(piece * elem, ALIGN_BYTES) / elem;
 	if (e->slice_bytes && e->slice_bytes < slot)
 		slot = e->slice_bytes;
-	j->slice_elems = p->moves_mail ? whole_elems(slot, j->elem) : piece;
-	j->slices = 1;
-	if (piece > j->slice_elems)
-		j->slices = (uint32_t)((piece + j->slice_elems - 1) /
-				       j->slice_elems);
-	j->segment_slices = tutti_min(j->slices, e->credits / 2);
-	j->segments = (j->slices + j->segment_slices - 1) / j->segment_slices;
+	c->p = p;
+	c->skip = skip;
+	c->elem = elem;
+	c->piece_elems = piece;
+	c->slice_elems = p->moves_mail ? whole_elems(slot, elem) : piece;
+	c->slices = 1;
+	if (piece > c->slice_elems)
+		c->slices = (uint32_t)((piece + c->slice_elems - 1) /
+				       c->slice_elems);
+	c->segment_slices = tutti_min(c->slices, e->credits / 2);
+	c->segments = (c->slices + c->segment_slices - 1) / c->segment_slices;
+}
+
+void tutti_recipe_cut(struct tutti_recipe *r, const struct tutti_exec *e,
+		      const struct tutti_program *mail,
+		      const struct tutti_program *mapped)
+{
+	size_t elem = tutti_type_size((int)r->type);
+
+	cut(&r->mail, e, mail, mapped ? 2 : 0, r->count, elem);
+	memset(&r->mapped, 0, sizeof(r->mapped));
+	if (mapped)
+		cut(&r->mapped, e, mapped, 2, r->count, elem);
+	r->reduce = e->kernels->fn[r->type][r->redop];
+	r->stream = r->out_bytes * (size_t)e->ranks >= STREAM_BYTES;
+}
+
+/* Go on with a cut, from its first repeated operation. */
+static tuttiResult_t follow(struct tutti_job *j, const struct tutti_cut *c)
+{
+	tuttiResult_t rc = tuttiSuccess;
+
+	j->c = c;
 	memset(j->lane, 0, sizeof(j->lane));
-	rc = grow_refs(j, p->refs_max);
-	if (!rc && p->scratch)
-		rc = grow_scratch(j, p->scratch * piece * j->elem);
+	if (c->p->refs_max > j->refs_max)
+		rc = grow_refs(j, c->p->refs_max);
+	if (!rc && c->p->scratch)
+		rc = grow_scratch(j, c->p->scratch * c->piece_elems * c->elem);
 	return rc;
 }
 
 tuttiResult_t tutti_job_start(struct tutti_job *j,
-			      const struct tutti_job_args *a)
+			      const struct tutti_recipe *r, const void *in,
+			      void *out, uint32_t tag)
 {
-	j->a = *a;
-	j->elem = tutti_type_size(a->type);
-	j->reduce = j->exec->kernels->fn[a->type][a->redop];
-	j->arriving = a->mapped != NULL;
+	j->r = r;
+	j->in = in;
+	j->out = out;
+	j->tag = tag;
+	j->arriving = r->mapped.p != NULL;
 	j->mapped = false;
 	j->mismatch_peer = -1;
 	j->waits_for = NULL;
-	return cut(j, a->mail, 0);
+	return follow(j, &r->mail);
 }
 
 /* ---- Places ------------------------------------------------------------- */
 
 static size_t piece_len(const struct tutti_job *j, uint32_t piece, uint32_t g)
 {
-	size_t begin = piece * j->piece_elems + g * j->slice_elems;
-	size_t end = piece * j->piece_elems +
-		     tutti_min((g + 1) * j->slice_elems, j->piece_elems);
+	size_t begin = piece * j->c->piece_elems + g * j->c->slice_elems;
+	size_t end = piece * j->c->piece_elems +
+		     tutti_min((g + 1) * j->c->slice_elems, j->c->piece_elems);
 
-	end = tutti_min(end, j->a.count);
+	end = tutti_min(end, j->r->count);
 	return begin < end ? end - begin : 0;
 }
 
 static char *memory_at(const struct tutti_job *j, const struct tutti_spot *s,
 		       uint32_t chunk, uint32_t g)
 {
-	const struct tutti_program *p = j->p;
-	size_t within = g * j->slice_elems;
+	const struct tutti_program *p = j->c->p;
+	size_t within = g * j->c->slice_elems;
 	bool own = s->rank == p->rank;
 	char *base;
 
 	if (s->place == TUTTI_SCRATCH)
-		return j->scratch + (chunk * j->piece_elems + within) * j->elem;
+		return j->scratch + (chunk * j->c->piece_elems + within) * j->c->elem;
 	if (s->place == TUTTI_IN)
-		base = own ? (char *)j->a.in : j->in_of[s->rank];
+		base = own ? (char *)j->in : j->in_of[s->rank];
 	else
-		base = own ? (char *)j->a.out : j->out_of[s->rank];
-	return base + (chunk / p->pieces * j->a.count +
-		       chunk % p->pieces * j->piece_elems + within) * j->elem;
+		base = own ? (char *)j->out : j->out_of[s->rank];
+	return base + (chunk / p->pieces * j->r->count +
+		       chunk % p->pieces * j->c->piece_elems + within) * j->c->elem;
 }
 
 /* Elements of all chunks of a combine. */
@@ -173,14 +196,14 @@ static size_t op_len(const struct tutti_job *j, const struct tutti_xop *op,
 	size_t len = 0;
 
 	for (uint32_t i = 0; i < op->nchunks; i++)
-		len += piece_len(j, (op->piece + i) % j->p->pieces, g);
+		len += piece_len(j, (op->piece + i) % j->c->p->pieces, g);
 	return len;
 }
 
 static struct tutti_chan *chan_of(const struct tutti_job *j, int lane,
 				  const struct tutti_spot *s)
 {
-	return tutti_exec_chan(j->exec, s->rank, j->p->lane + lane);
+	return tutti_exec_chan(j->exec, s->rank, j->c->p->lane + lane);
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -196,10 +219,11 @@ static enum fired look(struct tutti_job *j, int lane,
 	*at = tutti_chan_rx(c, bytes, &tag);
 	if (!*at) {
 		j->waits_for = c;
+		j->waits_bytes = bytes;
 		j->waits_for_credit = false;
 		return WAITING;
 	}
-	if (tag == j->a.tag)
+	if (tag == j->tag)
 		return FIRED;
 	j->mismatch_peer = s->rank;
 	return MISMATCH;
@@ -222,7 +246,7 @@ static void post(struct tutti_job *j, int lane, const struct tutti_spot *s,
 {
 	struct tutti_chan *c = chan_of(j, lane, s);
 
-	tutti_chan_post(c, bytes, j->a.tag);
+	tutti_chan_post(c, bytes, j->tag);
 	c->ops->kick(c);
 }
 
@@ -267,19 +291,19 @@ static void compute(struct tutti_job *j, const struct tutti_xop *op,
 		.dst = j->dst, .ndst = (int)op->ndst,
 		.src = j->src, .nsrc = (int)op->nsrc,
 		.count = elems,
-		.stream = j->a.out_bytes * (size_t)j->p->ranks >= STREAM_BYTES,
+		.stream = j->r->stream,
 	};
-	bool average = j->a.redop == tuttiAvg && op->flags & TUTTI_FINAL;
+	bool average = j->r->redop == tuttiAvg && op->flags & TUTTI_FINAL;
 
 	if (op->nsrc == 1 && !average) {
 		if (op->ndst == 1 && j->dst[0] == j->src[0])
 			return;
 		j->exec->kernels->copy(j->dst, (int)op->ndst, j->src[0],
-				       elems * j->elem, r.stream);
+				       elems * j->c->elem, r.stream);
 		return;
 	}
-	r.divisor = average ? j->p->ranks : 0;
-	j->reduce(&r);
+	r.divisor = average ? j->c->p->ranks : 0;
+	j->r->reduce(&r);
 }
 
 /* Messages hold their chunks one after another; `at` is where chunk i is. */
@@ -315,7 +339,7 @@ static void finish_messages(struct tutti_job *j, int lane,
 static enum fired fire_combine(struct tutti_job *j, int lane,
 			       const struct tutti_xop *op, uint32_t g)
 {
-	size_t bytes = op_len(j, op, g) * j->elem, at = 0;
+	size_t bytes = op_len(j, op, g) * j->c->elem, at = 0;
 	enum fired f;
 
 	if (op->nchunks && !bytes)
@@ -324,13 +348,13 @@ static enum fired fire_combine(struct tutti_job *j, int lane,
 	if (f != FIRED)
 		return f;
 	for (uint32_t i = 0; i < op->nchunks && op->ndst; i++) {
-		size_t elems = piece_len(j, (op->piece + i) % j->p->pieces, g);
+		size_t elems = piece_len(j, (op->piece + i) % j->c->p->pieces, g);
 
 		if (!elems)
 			continue;
 		gather_pointers(j, lane, op, i, at, bytes, g);
 		compute(j, op, elems);
-		at += elems * j->elem;
+		at += elems * j->c->elem;
 	}
 	finish_messages(j, lane, op, bytes);
 	return FIRED;
@@ -347,8 +371,8 @@ static size_t pair_bytes(const struct tutti_job *j, const struct tutti_xop *op,
 	size_t len = 0;
 
 	for (uint32_t k = 0; k < op->nchunks; k++)
-		len += piece_len(j, (chunk + k) % j->p->pieces, g);
-	return len * j->elem;
+		len += piece_len(j, (chunk + k) % j->c->p->pieces, g);
+	return len * j->c->elem;
 }
 
 static enum fired each_ready(struct tutti_job *j, int lane,
@@ -381,8 +405,8 @@ static void copy_pair(struct tutti_job *j, int lane,
 	size_t at = 0;
 
 	for (uint32_t k = 0; k < op->nchunks; k++) {
-		size_t n = piece_len(j, (chunk + k) % j->p->pieces, g) *
-			   j->elem;
+		size_t n = piece_len(j, (chunk + k) % j->c->p->pieces, g) *
+			   j->c->elem;
 		const char *from = s->place == TUTTI_MAIL ?
 					   (const char *)j->mail[i] + at :
 					   memory_at(j, s, s->chunk + k, g);
@@ -424,12 +448,12 @@ static struct tutti_arrival own_arrival(struct tutti_job *j)
 
 	if (!e->map_ops)
 		return a;
-	if (j->a.uses_in && (!j->a.in_of_root_only || e->rank == j->a.root))
-		a.in = e->map_ops->expose(e->map_xport, j->a.in,
-					  j->a.in_bytes);
-	if (j->a.uses_out && (!j->a.out_of_root_only || e->rank == j->a.root))
-		a.out = e->map_ops->expose(e->map_xport, j->a.out,
-					   j->a.out_bytes);
+	if (j->r->uses_in && (!j->r->in_of_root_only || e->rank == j->r->root))
+		a.in = e->map_ops->expose(e->map_xport, j->in,
+					  j->r->in_bytes);
+	if (j->r->uses_out && (!j->r->out_of_root_only || e->rank == j->r->root))
+		a.out = e->map_ops->expose(e->map_xport, j->out,
+					   j->r->out_bytes);
 	return a;
 }
 
@@ -472,8 +496,8 @@ static enum fired fire_await(struct tutti_job *j, const struct tutti_xop *op)
 static bool reach(struct tutti_job *j, int r)
 {
 	const struct tutti_exec *e = j->exec;
-	bool in = j->a.uses_in && (!j->a.in_of_root_only || r == j->a.root);
-	bool out = j->a.uses_out && (!j->a.out_of_root_only || r == j->a.root);
+	bool in = j->r->uses_in && (!j->r->in_of_root_only || r == j->r->root);
+	bool out = j->r->uses_out && (!j->r->out_of_root_only || r == j->r->root);
 
 	if (r == e->rank)
 		return (!in || j->in_region[r].direct) &&
@@ -481,11 +505,11 @@ static bool reach(struct tutti_job *j, int r)
 	/* Both are looked up, so that a segment not mapped yet becomes so. */
 	if (in)
 		j->in_of[r] = e->map_ops->map(e->map_xport, r,
-					      &j->in_region[r], j->a.in_bytes);
+					      &j->in_region[r], j->r->in_bytes);
 	if (out)
 		j->out_of[r] = e->map_ops->map(e->map_xport, r,
 					       &j->out_region[r],
-					       j->a.out_bytes);
+					       j->r->out_bytes);
 	return (!in || j->in_of[r]) && (!out || j->out_of[r]);
 }
 
@@ -499,7 +523,7 @@ static tuttiResult_t decide(struct tutti_job *j)
 	for (int r = 0; j->exec->map_ops && r < j->exec->ranks; r++)
 		all = reach(j, r) && all;
 	j->mapped = all;
-	return cut(j, all ? j->a.mapped : j->a.mail, 2);
+	return follow(j, all ? &j->r->mapped : &j->r->mail);
 }
 
 /* ---- Walking the lanes --------------------------------------------------- */
@@ -515,18 +539,18 @@ static enum fired fire(struct tutti_job *j, int lane,
 /* Operations of a lane in one segment, and in all. */
 static uint32_t lane_ops(const struct tutti_job *j, int lane)
 {
-	return j->p->nops[lane] - (lane == 0 ? j->skip : 0);
+	return j->c->p->nops[lane] - (lane == 0 ? j->c->skip : 0);
 }
 
 static uint32_t lane_steps(const struct tutti_job *j, int lane)
 {
-	return lane_ops(j, lane) * j->segments;
+	return lane_ops(j, lane) * j->c->segments;
 }
 
 static const struct tutti_xop *lane_op(const struct tutti_job *j, int lane,
 				       uint32_t step)
 {
-	return &j->p->ops[lane][(lane == 0 ? j->skip : 0) +
+	return &j->c->p->ops[lane][(lane == 0 ? j->c->skip : 0) +
 				step % lane_ops(j, lane)];
 }
 
@@ -534,11 +558,11 @@ static const struct tutti_xop *lane_op(const struct tutti_job *j, int lane,
  * chunk. */
 static uint32_t step_slices(const struct tutti_job *j, int lane, uint32_t step)
 {
-	uint32_t first = step / lane_ops(j, lane) * j->segment_slices;
+	uint32_t first = step / lane_ops(j, lane) * j->c->segment_slices;
 
 	if (!lane_op(j, lane, step)->nchunks)
 		return 1;
-	return tutti_min(j->segment_slices, j->slices - first);
+	return tutti_min(j->c->segment_slices, j->c->slices - first);
 }
 
 /* Has a step done what slice s of `op` needs: slice s too, or everything if
@@ -576,7 +600,7 @@ static bool in_order(const struct tutti_job *j, int lane,
 		return true;
 	/* The same segment's operation in the other lane. */
 	step = step / lane_ops(j, lane) * lane_ops(j, op->wait_lane) +
-	       op->wait_op - (op->wait_lane == 0 ? j->skip : 0);
+	       op->wait_op - (op->wait_lane == 0 ? j->c->skip : 0);
 	return step_done(j, op->wait_lane, step, op, s);
 }
 
@@ -587,7 +611,7 @@ static enum fired push_step(struct tutti_job *j, int lane, uint32_t i,
 	struct tutti_lane_state *l = &j->lane[lane];
 	uint32_t step = l->step + i, n = step_slices(j, lane, step);
 	const struct tutti_xop *op = lane_op(j, lane, step);
-	uint32_t first = step / lane_ops(j, lane) * j->segment_slices;
+	uint32_t first = step / lane_ops(j, lane) * j->c->segment_slices;
 
 	while (l->done[i] < n) {
 		enum fired f;
@@ -618,10 +642,36 @@ static void retire(struct tutti_job *j, int lane)
 	l->step += n;
 }
 
+/* One slice in all: each step when the one before is done. */
+static enum fired push_single(struct tutti_job *j, int lane, bool *moved)
+{
+	struct tutti_lane_state *l = &j->lane[lane];
+	const struct tutti_xop *ops = j->c->p->ops[lane] +
+				      (lane == 0 ? j->c->skip : 0);
+	uint32_t steps = lane_ops(j, lane);
+
+	while (l->step < steps) {
+		enum fired f;
+
+		if (ops[l->step].wait_lane >= 0 &&
+		    !in_order(j, lane, &ops[l->step], 0, 0))
+			return WAITING;
+		f = fire(j, lane, &ops[l->step], 0);
+		if (f != FIRED)
+			return f;
+		l->step++;
+		*moved = true;
+	}
+	return FIRED;
+}
+
 static enum fired push_lane(struct tutti_job *j, int lane, bool *moved)
 {
 	uint32_t steps = lane_steps(j, lane);
 	struct tutti_lane_state *l = &j->lane[lane];
+
+	if (j->c->slices == 1)
+		return push_single(j, lane, moved);
 
 	while (l->step < steps) {
 		bool here = false;
@@ -651,13 +701,13 @@ static enum fired push_arrival(struct tutti_job *j, bool *moved)
 	enum fired f = FIRED;
 
 	if (l->step == 0) {
-		f = fire_arrive(j, &j->p->ops[0][0]);
+		f = fire_arrive(j, &j->c->p->ops[0][0]);
 		if (f != FIRED)
 			return f;
 		l->step = 1;
 		*moved = true;
 	}
-	f = fire_await(j, &j->p->ops[0][1]);
+	f = fire_await(j, &j->c->p->ops[0][1]);
 	if (f == FIRED)
 		*moved = true;
 	return f;
@@ -681,7 +731,7 @@ tuttiResult_t tutti_job_progress(struct tutti_job *j, bool *done, bool *moved)
 			return rc;
 	}
 	*done = true;
-	for (uint32_t lane = 0; lane < j->p->nlanes; lane++) {
+	for (uint32_t lane = 0; lane < j->c->p->nlanes; lane++) {
 		f = push_lane(j, (int)lane, moved);
 		if (f == MISMATCH)
 			return tuttiInvalidUsage;
@@ -689,4 +739,17 @@ tuttiResult_t tutti_job_progress(struct tutti_job *j, bool *done, bool *moved)
 			*done = false;
 	}
 	return tuttiSuccess;
+}
+
+bool tutti_job_spin(const struct tutti_job *j, int looks)
+{
+	struct tutti_chan *c = j->waits_for;
+	uint32_t tag;
+
+	for (int i = 0; c && !j->waits_for_credit && i < looks; i++) {
+		if (tutti_chan_rx(c, j->waits_bytes, &tag))
+			return true;
+		tutti_relax();
+	}
+	return false;
 }

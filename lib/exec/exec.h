@@ -44,13 +44,23 @@ struct tutti_arrival {
 	struct tutti_region in, out;
 };
 
-struct tutti_job_args {
-	const struct tutti_program *mail;
-	/* The same algorithm reaching peers' memory, or NULL.  If there is
-	 * one, both begin with a notification of and from every rank. */
-	const struct tutti_program *mapped;
-	const void *in;
-	void *out;
+/* How a count of elements is cut for a program. */
+struct tutti_cut {
+	const struct tutti_program *p;
+	uint32_t skip;		/* operations before the repeated part */
+	size_t elem;		/* bytes */
+	size_t piece_elems, slice_elems;
+	uint32_t slices, segment_slices, segments;
+};
+
+/* All about an operation that does not depend on its buffers, so that it is
+ * worked out once for many calls. */
+struct tutti_recipe {
+	struct tutti_cut mail;
+	/* The same algorithm reaching peers' memory, p NULL if there is none.
+	 * If there is one, both programs begin with a notification of and
+	 * from every rank. */
+	struct tutti_cut mapped;
 	size_t count;			/* elements of a block */
 	tuttiDataType_t type;
 	tuttiRedOp_t redop;
@@ -58,10 +68,17 @@ struct tutti_job_args {
 	size_t in_bytes, out_bytes;
 	/* Which ranks' buffers a mapped form reaches: all, or the root's;
 	 * others' regions do not matter. */
-	bool in_of_root_only, out_of_root_only, uses_in, uses_out;
+	bool uses_in, uses_out, in_of_root_only, out_of_root_only;
 	int root;
-	uint32_t tag;			/* of every message of the operation */
+	tutti_reduce_fn reduce;
+	bool stream;			/* results pass the caches */
 };
+
+/* Fill the cuts, reduce and stream of a recipe whose other fields and
+ * programs are set. */
+void tutti_recipe_cut(struct tutti_recipe *r, const struct tutti_exec *e,
+		      const struct tutti_program *mail,
+		      const struct tutti_program *mapped);
 
 struct tutti_lane_state {
 	uint32_t step;			/* oldest unfinished; segments unrolled */
@@ -70,17 +87,17 @@ struct tutti_lane_state {
 
 struct tutti_job {
 	const struct tutti_exec *exec;
-	struct tutti_job_args a;
-	const struct tutti_program *p;	/* in use now */
+	const struct tutti_recipe *r;
+	const void *in;
+	void *out;
+	uint32_t tag;			/* of every message of the operation */
+	const struct tutti_cut *c;	/* in use now */
 	bool arriving;			/* still exchanging arrivals */
 	bool mapped;			/* went on in place */
-	uint32_t skip;			/* operations before the repeated part */
-	size_t elem, piece_elems, slice_elems;
-	uint32_t slices, segment_slices, segments;
-	tutti_reduce_fn reduce;
 	struct tutti_lane_state lane[TUTTI_LANES_MAX];
 	/* Why the last progress came to a stop. */
 	struct tutti_chan *waits_for;	/* whose message or credit */
+	size_t waits_bytes;
 	bool waits_for_credit;
 	int mismatch_peer;		/* -1: none */
 	/* Kept from job to job. */
@@ -98,14 +115,18 @@ struct tutti_job {
 tuttiResult_t tutti_job_init(struct tutti_job *j, const struct tutti_exec *e);
 void tutti_job_fini(struct tutti_job *j);
 
-/* Begin an operation.  Buffers stay the caller's.  Errors: tuttiSystemError
- * (no memory for scratch). */
+/* Begin an operation.  The recipe and the buffers stay the caller's.  Errors:
+ * tuttiSystemError (no memory for scratch). */
 tuttiResult_t tutti_job_start(struct tutti_job *j,
-			      const struct tutti_job_args *a);
+			      const struct tutti_recipe *r, const void *in,
+			      void *out, uint32_t tag);
 
 /* Fire what can fire.  *done when everything has; *moved if anything did.
  * tuttiInvalidUsage: a message of another operation came, see mismatch_peer
  * (nothing of it was used). */
 tuttiResult_t tutti_job_progress(struct tutti_job *j, bool *done, bool *moved);
+
+/* Look for the awaited message only, up to `looks` times; true if it came. */
+bool tutti_job_spin(const struct tutti_job *j, int looks);
 
 #endif
