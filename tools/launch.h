@@ -65,6 +65,10 @@ struct launch_env *launch_env_create(const struct launch *job,
 char **launch_env_rank(struct launch_env *env, int rank);
 void launch_env_destroy(struct launch_env *env);
 
+/* Let go of standard input, so that its writer sees when rank 0 is done with
+ * it and not only when the job ends. */
+void launch_drop_input(void);
+
 /* One line on stderr after "tutti run: ", in one write; dropped if the reader
  * does not read, so that a full pipe cannot keep the keeper from its work. */
 void launch_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

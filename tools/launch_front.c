@@ -81,6 +81,16 @@ static bool open_standard(void)
 	return true;
 }
 
+void launch_drop_input(void)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		close(null);
+	}
+}
+
 static bool has_terminal(void)
 {
 	int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -223,6 +233,7 @@ int launch_run(struct launch *job)
 		launch_say("cannot start a process: %s", strerror(errno));
 		return LAUNCH_EXIT_TROUBLE;
 	}
+	launch_drop_input();
 	if (tuttiGetUniqueId(&id)) {
 		launch_say("cannot open a meeting point: %s",
 			   tuttiGetLastError(NULL));

@@ -400,6 +400,7 @@ int launch_keep(const struct launch *job, int front)
 		enter(&k, KILL, LAUNCH_STUCK_MS);
 	}
 	explicit_bzero(&id, sizeof(id));
+	launch_drop_input();
 	run(&k);
 	end_left(&k);
 	return k.result < 0 ? 0 : k.result;

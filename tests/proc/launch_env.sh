@@ -70,6 +70,20 @@ expect "$(sed -n 2p "$work/out")" 0 'secrets on command lines'
 # Rank 0 reads standard input; the others see its end at once.
 expect "$(echo hello | run -n 3 sh -c 'read -r x; echo "$TUTTI_RANK${x:-nothing}"' | sort | tr '\n' ' ')" \
 	'0hello 1nothing 2nothing ' 'standard input'
+# Its writer is told when rank 0 wants no more, not when the job ends.  (The
+# function run would be one more reader.)
+(
+	yes
+	echo "$?" >"$work/writer"
+) 2>/dev/null | env PROC_MARK="$mark" "$tutti" run -n 2 sh -c '[ "$TUTTI_RANK" = 0 ] || {
+	n=0
+	until [ -e "$work/writer" ] || [ $n -ge 50 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+	echo $n
+}' >"$work/out"
+[ "$(cat "$work/out")" -lt 50 ] || fault 'the writer of standard input hangs'
 # Nothing is added to the output.
 expect "$(run -n 2 printf ab </dev/null 2>&1)" abab 'output'
 # Ranks get no descriptor of the launcher, also if 0 to 2 were closed.

@@ -77,6 +77,33 @@ type_when deaf '\003' '\003' | on_terminal deaf
 [ $(($(now) - start)) -lt 200 ] || fault 'second Ctrl-C took too long'
 none_marked "$mark" || fault "Ctrl-C: left behind $(marked "$mark")"
 
+# A signal from elsewhere, although ranks share the terminal's group: they and
+# their children get it from the launcher.
+rank_script ranks_else '
+	trap "echo 1 >>\"$work/else.got.$TUTTI_RANK\"" USR1
+	sh -c "trap \"echo 1 >>\\\"$work/else.child.$TUTTI_RANK\\\"\" USR1
+		touch \"$work/else.$TUTTI_RANK\"
+		for i in 1 2 3 4 5 6; do sleep 0.2; done"
+	exec sleep 20'
+rank_script else '
+	set -m
+	"$tutti" run -n 2 sh "$work/ranks_else" &
+	until [ -e "$work/else.0" ] && [ -e "$work/else.1" ]; do
+		sleep 0.1
+	done
+	kill -USR1 $!
+	sleep 2
+	kill -TERM $!
+	wait $!
+	echo "status $?"'
+type_when else | on_terminal else
+expect_line "$work/else.plain" 'status 143$' 'status after SIGTERM'
+for rank in 0 1; do
+	expect "$(cat "$work/else.got.$rank" "$work/else.child.$rank" | wc -l)" \
+		2 "SIGUSR1 of rank $rank and its child"
+done
+none_marked "$mark" || fault "SIGTERM: left behind $(marked "$mark")"
+
 # Rank 0 may read the terminal, all may write it, also where background
 # processes may not (stty tostop).
 rank_script ranks_talk '
