@@ -14,6 +14,8 @@ STRESS =
 
 include tests/checks.mk
 include tests/proc/launch.mk
+include tests/proc/perf.mk
+include tests/unit/perf.mk
 include tests/unit/tools.mk
 include tests/conform/local.mk
 include tests/conform/coll.mk
