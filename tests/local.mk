@@ -19,6 +19,8 @@ include tests/unit/perf.mk
 include tests/unit/tools.mk
 include tests/conform/local.mk
 include tests/conform/coll.mk
+include tests/proc/train.mk
+include tests/unit/train.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)

@@ -15,3 +15,4 @@ tools_tutti_SOURCES = \
 	tools/tutti.c
 tools_tutti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_tutti_LDADD = libtutti-core.la -lm
+include tools/train/local.mk
