@@ -322,10 +322,7 @@ static tuttiResult_t make_channels(struct tuttiComm *comm,
 		c->lines = env->lines;
 		c->slots = env->slots;
 		c->slot_bytes = env->slot_bytes;
-		c->tx_msg = c->tx_acked = c->rx_msg = env->seq_start;
-		c->tx_slot = c->rx_slot = env->seq_start;
-		for (int k = 0; k < TUTTI_SLOTS_MAX; k++)
-			c->slot_msg[k] = env->seq_start;
+		tutti_chan_start(c, env->seq_start);
 		rc = c->ops->chan_init(c->x, c);
 	}
 	return rc;

@@ -23,7 +23,7 @@
 #define ALIGN_BYTES 128
 /* From this many bytes over all ranks' outputs on, what is stored is out of
  * the cache before it is read. */
-#define STREAM_BYTES ((size_t)4 << 20)
+#define STREAM_BYTES ((size_t)16 << 20)
 
 enum fired { FIRED, WAITING, MISMATCH };
 
@@ -214,7 +214,7 @@ static enum fired look(struct tutti_job *j, int lane,
 		       const void **at)
 {
 	struct tutti_chan *c = chan_of(j, lane, s);
-	uint32_t tag;
+	uint32_t tag = j->tag;
 
 	*at = tutti_chan_rx(c, bytes, &tag);
 	if (!*at) {
@@ -254,11 +254,12 @@ static void release(struct tutti_job *j, int lane, const struct tutti_spot *s,
 		    size_t bytes)
 {
 	struct tutti_chan *c = chan_of(j, lane, s);
+	uint64_t before = c->rx_msg, quarter = c->lines / 4;
 
 	tutti_chan_release(c, bytes);
 	/* A sender out of credits may sleep; one out of lines has many out, so
 	 * it need not hear of each. */
-	if (bytes > TUTTI_NOTE_BYTES || c->rx_msg % (c->lines / 4) == 0)
+	if (tutti_chan_in_slot(c, bytes) || (c->rx_msg ^ before) / quarter)
 		c->ops->kick(c);
 }
 
@@ -291,7 +292,8 @@ static void compute(struct tutti_job *j, const struct tutti_xop *op,
 		.dst = j->dst, .ndst = (int)op->ndst,
 		.src = j->src, .nsrc = (int)op->nsrc,
 		.count = elems,
-		.stream = j->r->stream,
+		/* What was just read is in the cache: write it there. */
+		.stream = j->r->stream && j->dst[0] != j->src[0],
 	};
 	bool average = j->r->redop == tuttiAvg && op->flags & TUTTI_FINAL;
 
@@ -744,9 +746,10 @@ tuttiResult_t tutti_job_progress(struct tutti_job *j, bool *done, bool *moved)
 bool tutti_job_spin(const struct tutti_job *j, int looks)
 {
 	struct tutti_chan *c = j->waits_for;
-	uint32_t tag;
 
 	for (int i = 0; c && !j->waits_for_credit && i < looks; i++) {
+		uint32_t tag = j->tag;
+
 		if (tutti_chan_rx(c, j->waits_bytes, &tag))
 			return true;
 		tutti_relax();

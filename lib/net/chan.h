@@ -9,22 +9,43 @@
 
 #include "net/xport.h"
 
+/* Begin counting at `start`; before chan_init. */
+static inline void tutti_chan_start(struct tutti_chan *c, uint64_t start)
+{
+	c->note_max = TUTTI_NOTE_BYTES;
+	c->tx_msg = c->tx_acked = c->rx_msg = start;
+	c->tx_slot = c->rx_slot = start;
+	for (int i = 0; i < TUTTI_SLOTS_MAX; i++)
+		c->slot_msg[i] = start;
+}
+
+static inline bool tutti_chan_in_slot(const struct tutti_chan *c, size_t len)
+{
+	return len > c->note_max;
+}
+
+/* Lines of a message. */
+static inline uint32_t tutti_chan_lines(const struct tutti_chan *c, size_t len)
+{
+	if (len <= TUTTI_NOTE_BYTES || tutti_chan_in_slot(c, len))
+		return 1;
+	return (uint32_t)((len + TUTTI_NOTE_BYTES - 1) / TUTTI_NOTE_BYTES);
+}
+
 /* True if a message of `len` bytes may be written now. */
 static inline bool tutti_chan_can_send(struct tutti_chan *c, size_t len)
 {
-	bool slot = len > TUTTI_NOTE_BYTES;
-	uint64_t need = 0;
+	/* What the peer must have released: old lines, and the slot's last
+	 * message. */
+	uint64_t need = c->tx_msg + tutti_chan_lines(c, len) - c->lines;
 
-	/* The line, and the slot, must have been released by the peer. */
-	if (c->tx_msg - c->tx_acked >= c->lines)
-		need = c->tx_acked + 1;
-	if (slot && c->tx_slot >= c->slots) {
+	if (tutti_chan_in_slot(c, len)) {
 		uint64_t after = c->slot_msg[c->tx_slot % c->slots];
 
-		if ((int64_t)(after - c->tx_acked) > 0)
+		if ((int64_t)(after - need) > 0)
 			need = after;
 	}
-	if (!need)
+	if ((int64_t)(c->tx_acked - need) >= 0)
 		return true;
 	c->tx_acked = c->ops->acked(c);
 	return (int64_t)(c->tx_acked - need) >= 0;
@@ -40,15 +61,16 @@ static inline void tutti_chan_post(struct tutti_chan *c, size_t len,
 				   uint32_t tag)
 {
 	c->ops->post(c, len, tag);
-	c->tx_msg++;
-	if (len > TUTTI_NOTE_BYTES) {
+	c->tx_msg += tutti_chan_lines(c, len);
+	if (tutti_chan_in_slot(c, len)) {
 		c->slot_msg[c->tx_slot % c->slots] = c->tx_msg;
 		c->tx_slot++;
 	}
 }
 
-/* The next message, or NULL if it has not come.  *tag is the one it carries:
- * the caller compares before it believes a byte. */
+/* The next message, or NULL if it has not come.  *tag is the one expected and
+ * becomes the one it carries: the caller compares before it believes a
+ * byte. */
 static inline const void *tutti_chan_rx(struct tutti_chan *c, size_t len,
 					uint32_t *tag)
 {
@@ -58,9 +80,8 @@ static inline const void *tutti_chan_rx(struct tutti_chan *c, size_t len,
 static inline void tutti_chan_release(struct tutti_chan *c, size_t len)
 {
 	c->ops->release(c, len);
-	c->rx_msg++;
-	if (len > TUTTI_NOTE_BYTES)
-		c->rx_slot++;
+	c->rx_msg += tutti_chan_lines(c, len);
+	c->rx_slot += tutti_chan_in_slot(c, len);
 }
 
 #endif

@@ -10,10 +10,11 @@
  * memory to write the next message to, makes it visible to the peer, and
  * shows the next arrived message in place.
  *
- * Two sizes of message.  Up to TUTTI_NOTE_BYTES, a message takes one of
- * c->lines lines; a longer one, up to c->slot_bytes, takes a line and one of
- * c->slots slots.  A line or slot is free again when the peer has released
- * the message.
+ * Two kinds of message.  Up to c->note_max bytes, a message travels in lines
+ * of TUTTI_NOTE_BYTES, of which there are c->lines; a longer one, up to
+ * c->slot_bytes, takes a line and one of c->slots slots.  A line or slot is
+ * free again when the peer has released the message.  Messages are counted in
+ * lines.
  *
  * No function here blocks except open, connect and close.  All functions of
  * one transport object are called by one thread at a time.
@@ -62,12 +63,14 @@ struct tutti_chan {
 	int peer, lane;
 	uint32_t lines, slots;
 	size_t slot_bytes;
+	/* TUTTI_NOTE_BYTES, unless the transport's chan_init raises it. */
+	size_t note_max;
 
-	uint64_t tx_msg, tx_slot;	/* posted so far */
-	uint64_t tx_acked;		/* messages known to be released */
+	uint64_t tx_msg, tx_slot;	/* lines and slots posted so far */
+	uint64_t tx_acked;		/* lines known to be released */
 	uint64_t rx_msg, rx_slot;	/* released so far */
-	uint64_t slot_msg[TUTTI_SLOTS_MAX]; /* after which message slot i was
-					     * last filled; 0: never */
+	uint64_t slot_msg[TUTTI_SLOTS_MAX]; /* tx_msg after slot i was last
+					     * filled */
 
 	void *tx_mem, *rx_mem;
 	_Atomic uint64_t *tx_ack, *rx_ack;
@@ -108,7 +111,7 @@ struct tutti_xport_ops {
 	 * must be another than env->bell; else NULL. */
 	struct tutti_bell *(*bell)(struct tutti_xport *x);
 	/* Fill the transport's part of a channel to a reached peer.  lines,
-	 * slots, slot_bytes and counters are set by the caller. */
+	 * slots, slot_bytes, note_max and counters are set by the caller. */
 	tuttiResult_t (*chan_init)(struct tutti_xport *x,
 				   struct tutti_chan *c);
 	/* Free everything.  Never waits for a peer; what was posted is still
@@ -121,12 +124,14 @@ struct tutti_xport_ops {
 	/* Message c->tx_msg is written: make it visible, with its tag. */
 	void (*post)(struct tutti_chan *c, size_t len, uint32_t tag);
 	/* Bytes and tag of message c->rx_msg, or NULL if it has not come.
-	 * For length 0 any non-NULL pointer.  A message that came with another
-	 * length than `len` is shown as one with a different tag. */
+	 * *tag is the expected one before the call: a message with another may
+	 * be shown before all of it came.  For length 0 any non-NULL pointer.
+	 * A message that came with another length than `len` is shown as one
+	 * with a different tag. */
 	const void *(*rx)(struct tutti_chan *c, size_t len, uint32_t *tag);
 	/* Message c->rx_msg is no longer needed; its memory may be reused. */
 	void (*release)(struct tutti_chan *c, size_t len);
-	/* How many messages the peer has released. */
+	/* How many lines the peer has released. */
 	uint64_t (*acked)(struct tutti_chan *c);
 	/* Messages were posted or released: wake the peer if it sleeps. */
 	void (*kick)(struct tutti_chan *c);

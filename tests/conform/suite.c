@@ -152,7 +152,7 @@ static void make_channel(struct xs_rank *r, int peer, int lane)
 	c->lines = r->c->lines;
 	c->slots = r->c->slots;
 	c->slot_bytes = r->c->slot_bytes;
-	c->tx_msg = c->tx_acked = c->rx_msg = r->c->seq_start;
+	tutti_chan_start(c, r->c->seq_start);
 	if (r->ops->chan_init(r->x, c))
 		xs_fail(r, "chan_init: %s", tutti_fail_text());
 }
@@ -248,7 +248,7 @@ bool xs_try_recv(struct xs_rank *r, int from, int lane, uint64_t number,
 		 size_t len)
 {
 	struct tutti_chan *c = &r->chan[from][lane];
-	uint32_t tag = 0, want = xs_tag(from, lane, number);
+	uint32_t want = xs_tag(from, lane, number), tag = want;
 	const void *in = tutti_chan_rx(c, len, &tag);
 	size_t same;
 

@@ -98,7 +98,7 @@ static bool can_step(struct xs_rank *r, struct soak *s, int peer, int lane)
 {
 	struct tutti_chan *c = &r->chan[peer][lane];
 	int sent = s->sent[peer][lane], got = s->got[peer][lane];
-	uint32_t tag;
+	uint32_t tag = xs_tag(peer, lane, (uint64_t)got);
 
 	if (sent < MESSAGES &&
 	    tutti_chan_can_send(c, length_of(r, r->rank, peer, lane,
@@ -279,7 +279,7 @@ struct expected {
 static bool ping_ready(struct xs_rank *r, void *arg)
 {
 	struct expected *e = arg;
-	uint32_t tag;
+	uint32_t tag = 0;
 
 	return tutti_chan_rx(&r->chan[e->from][e->number % TUTTI_NET_LANES], 8,
 			     &tag) != NULL;
@@ -311,7 +311,7 @@ static void ping_pong(struct xs_rank *r)
 
 static bool answered(struct xs_rank *r, void *arg)
 {
-	uint32_t tag;
+	uint32_t tag = 0;
 
 	return tutti_chan_rx(&r->chan[1][0], 1, &tag) != NULL;
 }

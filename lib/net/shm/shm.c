@@ -4,8 +4,9 @@
  *
  * A message of up to 56 bytes is one cache line in the receiver's block; its
  * last word, stored last, holds number and tag, so the line proves itself and
- * costs one transfer.  A longer one lies in a slot beside it, and its line
- * follows.  The released counter of a channel is written by the receiver alone
+ * costs one transfer.  A somewhat longer one is several such lines, which
+ * travel side by side; its ends work on a copy in one piece.  A long one lies
+ * in a slot beside the lines, and its line follows.  The released counter of a channel is written by the receiver alone
  * and read by the sender only when it has run out of credits.
  *
  * Buffers of peers.  The owner of a buffer names its segment in the first
@@ -21,6 +22,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/settings.h"
+#include "net/chan.h"
 #include "net/shm/mem.h"
 #include "net/shm/node.h"
 #include "net/shm/shm.h"
@@ -33,6 +35,10 @@
 #include <unistd.h>
 
 #define FETCH_NS 5000000000
+/* Beyond this, the second wait for a slot's first bytes costs less than taking
+ * lines apart. */
+#define NOTE_LINES 8
+#define NOTE_MAX ((size_t)NOTE_LINES * TUTTI_NOTE_BYTES)
 
 /* What other ranks need to know: which kernel this is, and where the
  * descriptor server listens. */
@@ -50,11 +56,17 @@ struct mapped {
 	struct mapped *next;
 };
 
+/* A message of several lines, in one piece. */
+struct bounce {
+	char tx[NOTE_MAX], rx[NOTE_MAX];
+};
+
 struct peer {
 	int place;		/* on the node, -1: not here */
 	bool used;		/* has channels */
 	struct tutti_fdpass_addr fdpass;
 	struct mapped *mapped;
+	struct bounce *bounce;	/* one for each lane */
 };
 
 struct tutti_xport {
@@ -186,7 +198,14 @@ static tuttiResult_t shm_chan_init(struct tutti_xport *x, struct tutti_chan *c)
 	const struct tutti_node *n = &x->node;
 	int peer = x->peers[c->peer].place, self = n->self;
 
+	if (!x->peers[c->peer].used)
+		x->peers[c->peer].bounce = calloc(
+			TUTTI_NET_LANES, sizeof(*x->peers[c->peer].bounce));
+	if (!x->peers[c->peer].bounce)
+		return tutti_fail(tuttiSystemError, "out of memory");
 	x->peers[c->peer].used = true;
+	c->note_max = tutti_min(NOTE_MAX, (size_t)c->lines / 4 *
+				TUTTI_NOTE_BYTES);
 	c->tx_mem = tutti_node_lines(n, peer, self, c->lane);
 	c->rx_mem = tutti_node_lines(n, self, peer, c->lane);
 	c->tx_ack = tutti_node_ack(n, peer, self, c->lane);
@@ -213,6 +232,7 @@ static void shm_close(struct tutti_xport *x)
 			x->peers[r].mapped = m->next;
 			free_mapped(m);
 		}
+		free(x->peers[r].bounce);
 	}
 	tutti_node_free(&x->node, &x->env);
 	tutti_fdpass_close();
@@ -233,37 +253,89 @@ static char *slot_of(struct tutti_chan *c, int at, int from, uint64_t number)
 	       number % c->slots * c->slot_bytes;
 }
 
+static struct tutti_line *line_at(struct tutti_chan *c, void *lines,
+				  uint64_t number)
+{
+	return (struct tutti_line *)lines + (number & (c->lines - 1));
+}
+
+static struct bounce *bounce_of(const struct tutti_chan *c)
+{
+	return &c->x->peers[c->peer].bounce[c->lane];
+}
+
 static void *shm_tx(struct tutti_chan *c, size_t len)
 {
-	struct tutti_line *l = c->tx_mem;
-
-	if (len > TUTTI_NOTE_BYTES)
+	if (tutti_chan_in_slot(c, len))
 		return slot_of(c, c->x->peers[c->peer].place, c->x->node.self,
 			       c->tx_slot);
-	return l[c->tx_msg & (c->lines - 1)].note;
+	if (len > TUTTI_NOTE_BYTES)
+		return bounce_of(c)->tx;
+	return line_at(c, c->tx_mem, c->tx_msg)->note;
+}
+
+/* Partner: the loads in shm_rx. */
+static void prove(struct tutti_line *l, uint64_t number, uint32_t tag)
+{
+	uint64_t word = (uint64_t)tag << 32 | (uint32_t)(number + 1);
+
+	atomic_store_explicit(&l->word, word, memory_order_release);
 }
 
 static void shm_post(struct tutti_chan *c, size_t len, uint32_t tag)
 {
-	struct tutti_line *l = c->tx_mem;
-	uint64_t word = (uint64_t)wire_tag(len, tag) << 32 |
-			(uint32_t)(c->tx_msg + 1);
+	uint32_t lines = tutti_chan_lines(c, len), wire = wire_tag(len, tag);
+	const char *from = bounce_of(c)->tx;
 
-	/* Partner: the load in shm_rx. */
-	atomic_store_explicit(&l[c->tx_msg & (c->lines - 1)].word, word,
-			      memory_order_release);
+	if (lines == 1) {
+		prove(line_at(c, c->tx_mem, c->tx_msg), c->tx_msg, wire);
+		return;
+	}
+	for (uint32_t i = 0; i < lines; i++) {
+		struct tutti_line *l = line_at(c, c->tx_mem, c->tx_msg + i);
+
+		memcpy(l->note, from + i * TUTTI_NOTE_BYTES, TUTTI_NOTE_BYTES);
+		prove(l, c->tx_msg + i, wire);
+	}
+}
+
+/* The lines of a message are looked at together, so that their transfers
+ * overlap; then put in one piece. */
+static const void *take_lines(struct tutti_chan *c, uint32_t lines)
+{
+	char *to = bounce_of(c)->rx;
+	bool all = true;
+
+	for (uint32_t i = 0; i < lines; i++) {
+		struct tutti_line *l = line_at(c, c->rx_mem, c->rx_msg + i);
+
+		all &= (uint32_t)atomic_load_explicit(&l->word,
+						      memory_order_acquire) ==
+		       (uint32_t)(c->rx_msg + i + 1);
+	}
+	if (!all)
+		return NULL;
+	for (uint32_t i = 0; i < lines; i++)
+		memcpy(to + i * TUTTI_NOTE_BYTES,
+		       line_at(c, c->rx_mem, c->rx_msg + i)->note,
+		       TUTTI_NOTE_BYTES);
+	return to;
 }
 
 static const void *shm_rx(struct tutti_chan *c, size_t len, uint32_t *tag)
 {
-	struct tutti_line *l = (struct tutti_line *)c->rx_mem +
-			       (c->rx_msg & (c->lines - 1));
-	uint64_t word = atomic_load_explicit(&l->word, memory_order_acquire);
+	struct tutti_line *l = line_at(c, c->rx_mem, c->rx_msg);
+	uint32_t lines = tutti_chan_lines(c, len);
+	uint32_t want = *tag;
+	uint64_t word;
 
+	word = atomic_load_explicit(&l->word, memory_order_acquire);
 	if ((uint32_t)word != (uint32_t)(c->rx_msg + 1))
 		return NULL;
 	*tag = (uint32_t)(word >> 32) - wire_tag(len, 0);
-	if (len > TUTTI_NOTE_BYTES)
+	if (lines > 1 && *tag == want)
+		return take_lines(c, lines);
+	if (tutti_chan_in_slot(c, len))
 		return slot_of(c, c->x->node.self, c->x->peers[c->peer].place,
 			       c->rx_slot);
 	return l->note;
@@ -272,7 +344,8 @@ static const void *shm_rx(struct tutti_chan *c, size_t len, uint32_t *tag)
 static void shm_release(struct tutti_chan *c, size_t len)
 {
 	/* Partner: the load in shm_acked; the sender may then overwrite. */
-	atomic_store_explicit(c->rx_ack, c->rx_msg + 1, memory_order_release);
+	atomic_store_explicit(c->rx_ack, c->rx_msg + tutti_chan_lines(c, len),
+			      memory_order_release);
 }
 
 static uint64_t shm_acked(struct tutti_chan *c)
