@@ -9,7 +9,9 @@
  *     no infinity, gives its NaN; e5m2 and the others give infinity;
  *   - any NaN result is the type's canonical quiet NaN (so the payload depends on
  *     nothing); max and min with a NaN give NaN; max(-0,+0) is +0, min is -0;
- *   - integers wrap; the average of integers is exact and truncates to zero.
+ *   - integers wrap; the average of integers is exact and truncates to zero;
+ *   - the calling thread's rounding mode and flushing of subnormals do not
+ *     matter, and are as they were afterwards.
  *
  * A target may be the same address as a source; any other overlap is not
  * allowed.  Pointers need only the alignment of the element.
@@ -19,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tutti.h"
 
@@ -57,5 +60,16 @@ extern const struct tutti_kernels *const tutti_kernels_all[];
 /* The ones in use: the best supported, or TUTTI_KERNELS.  tuttiInvalidUsage
  * if that names some that this CPU or build lacks. */
 tuttiResult_t tutti_kernels_get(const struct tutti_kernels **out);
+
+/* One element from and to float32: exact; rounded to nearest even, overflow
+ * and NaN as above. */
+float tutti_f16_to_f32(uint16_t x);
+uint16_t tutti_f16_from_f32(float x);
+float tutti_bf16_to_f32(uint16_t x);
+uint16_t tutti_bf16_from_f32(float x);
+float tutti_e4m3_to_f32(uint8_t x);
+uint8_t tutti_e4m3_from_f32(float x);
+float tutti_e5m2_to_f32(uint8_t x);
+uint8_t tutti_e5m2_from_f32(float x);
 
 #endif
