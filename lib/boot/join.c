@@ -110,7 +110,8 @@ static void add(struct tutti_target *to, const union tutti_sockaddr *a)
 		to->at[to->count++] = *a;
 }
 
-/* A link-local address says nothing about the link: try each of ours. */
+/* A link-local address says nothing about the link: try each of ours, also
+ * one whose own address is still being made. */
 static void add_on_links(struct tutti_target *to, union tutti_sockaddr a)
 {
 	struct tutti_ifaddr *all;
@@ -119,8 +120,7 @@ static void add_on_links(struct tutti_target *to, union tutti_sockaddr a)
 	if (tutti_address_list(&all, &n))
 		return;
 	for (size_t i = 0; i < n; i++) {
-		if (all[i].addr.family != 6 || !(all[i].flags & IFF_UP) ||
-		    !tutti_address_link_local(&all[i].addr))
+		if (!(all[i].flags & IFF_UP) || all[i].flags & IFF_LOOPBACK)
 			continue;
 		a.in6.sin6_scope_id = all[i].index;
 		add(to, &a);
@@ -159,6 +159,11 @@ tuttiResult_t tutti_target_from_id(struct tutti_target *to,
 			tutti_target_add(to, &id->addr[i], &id->port, 1);
 	for (size_t i = 0; same_host && i < tutti_countof(loopback); i++)
 		tutti_target_add(to, &loopback[i], &id->port, 1);
+	if (!to->count && !tutti_address_loopback(&id->addr[0]))
+		return tutti_fail(tuttiRemoteError,
+				  "the meeting point has only link-local "
+				  "addresses, and no network interface of "
+				  "host %s is up", tutti_host_name());
 	if (!to->count)
 		return tutti_fail(tuttiRemoteError,
 				  "the meeting point can be reached on its "

@@ -11,7 +11,8 @@
  *	bootrank forge ID OTHER		print ID with the secret of OTHER
  *	bootrank strangers PORT KIND COUNT
  *
- * Prints "joined RANK SIZE" or "result CODE MILLISECONDS SENTENCE"; ends with
+ * BOOTRANK_SIGNALS makes a storm of signals, BOOTRANK_NO_IPV6 a kernel without
+ * IPv6.  Prints "joined RANK SIZE" or "result CODE MILLISECONDS SENTENCE"; ends with
  * the result code of the last step.
  */
 #include "config.h"
@@ -23,11 +24,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -236,6 +241,25 @@ static void start_signals(void)
 	setitimer(ITIMER_REAL, &every, NULL);
 }
 
+/* A kernel that knows no IPv6, as far as this process can see. */
+static int forbid_ipv6(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			 offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 static int serve(void)
 {
 	char hex[2 * TUTTI_UNIQUE_ID_BYTES + 1];
@@ -356,8 +380,12 @@ static int strangers(char **argv)
 
 int main(int argc, char **argv)
 {
-	if (getenv("BOOTRANK_SIGNALS") != NULL)
+	if (getenv("BOOTRANK_SIGNALS"))
 		start_signals();
+	if (getenv("BOOTRANK_NO_IPV6") && forbid_ipv6()) {
+		perror("bootrank: seccomp");
+		return 77;
+	}
 	if (argc >= 2 && !strcmp(argv[1], "serve"))
 		return serve();
 	if (argc >= 6 && !strcmp(argv[1], "join"))
