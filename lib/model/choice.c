@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The default rule and the user's override.
+ */
+#include "config.h"
+
+#include "base/bits.h"
+#include "base/fail.h"
+#include "base/settings.h"
+#include "model/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The rule: the first line that fits.  Measured on two cores with 2 to 8
+ * ranks (perf/tutti-perf): one message to everybody wins while reducing what
+ * all sent costs less than a second meeting; beyond, every rank reduces its
+ * own part of all buffers, in place if it can.  Between nodes the small ones
+ * go in few rounds, and the ring takes the large ones, since its every byte
+ * crosses a link once.
+ */
+struct rule {
+	enum tutti_coll coll;
+	bool one_node;		/* only if all ranks share memory */
+	int ranks_max;		/* 0: any */
+	size_t bytes_max;	/* of the larger buffer; 0: any */
+	const char *name;
+	const char *reason;
+};
+
+static const struct rule rules[] = {
+	{ TUTTI_ALL_REDUCE, true, 2, 2048, "direct1",
+	  "one message each is quickest for so little" },
+	{ TUTTI_ALL_REDUCE, true, 0, 8192, "direct1",
+	  "one message each is quickest for so little" },
+	{ TUTTI_ALL_REDUCE, true, 0, 0, "direct2",
+	  "on one node each rank reduces its part of all buffers" },
+	{ TUTTI_ALL_REDUCE, false, 0, 32768, "recursive",
+	  "few rounds matter most for so little" },
+	{ TUTTI_ALL_REDUCE, false, 4, 0, "direct2",
+	  "two rounds, and every byte crosses a link once" },
+	{ TUTTI_ALL_REDUCE, false, 0, 0, "ring",
+	  "every byte crosses each link once" },
+
+	{ TUTTI_REDUCE, false, 0, 8192, "direct1",
+	  "one round for so little" },
+	{ TUTTI_REDUCE, false, 0, 0, "direct2",
+	  "all ranks share the work of reducing" },
+
+	{ TUTTI_BROADCAST, false, 0, 16384, "binomial",
+	  "few rounds matter most for so little" },
+	{ TUTTI_BROADCAST, true, 0, 0, "direct1",
+	  "all ranks read the root's buffer" },
+	{ TUTTI_BROADCAST, false, 0, 0, "chain",
+	  "slices follow one another along a chain" },
+
+	{ TUTTI_ALL_GATHER, false, 0, 8192, "recursive",
+	  "few rounds matter most for so little" },
+	{ TUTTI_ALL_GATHER, true, 0, 0, "direct1",
+	  "every rank stores its block to all buffers" },
+	{ TUTTI_ALL_GATHER, false, 0, 0, "ring",
+	  "every byte crosses each link once" },
+
+	{ TUTTI_REDUCE_SCATTER, true, 0, 0, "direct1",
+	  "every rank reduces its block of all buffers" },
+	{ TUTTI_REDUCE_SCATTER, false, 0, 65536, "direct1",
+	  "one round for so little" },
+	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "ring",
+	  "every byte crosses each link once" },
+
+	{ TUTTI_BARRIER, true, 8, 0, "direct1", "one round for few ranks" },
+	{ TUTTI_BARRIER, false, 0, 0, "dissemination",
+	  "rounds grow with the logarithm of the ranks" },
+
+	{ TUTTI_SENDRECV, false, 0, 0, "direct1", "there is one way only" },
+};
+
+/* Integer averages are exact only if one combine adds all ranks. */
+static bool needs_one_combine(const struct tutti_query *q,
+			      tuttiDataType_t type, tuttiRedOp_t redop)
+{
+	return redop == tuttiAvg && type < tuttiFloat16 &&
+	       (q->coll == TUTTI_ALL_REDUCE || q->coll == TUTTI_REDUCE ||
+		q->coll == TUTTI_REDUCE_SCATTER);
+}
+
+static bool can_serve(const struct tutti_algo *a, const struct tutti_query *q,
+		      bool one_combine)
+{
+	return a->coll == q->coll &&
+	       (!one_combine || a->flags & TUTTI_ONE_COMBINE) &&
+	       (!(a->flags & TUTTI_NEEDS_ONE_NODE) || q->shape->nodes == 1) &&
+	       a->serves(q);
+}
+
+/* ---- TUTTI_ALGO ---------------------------------------------------------- */
+
+struct forced {
+	int coll;
+	char name[32];
+	int64_t min, max;
+};
+
+/* One operation:name[:MIN-MAX] of `len` bytes; false if it is not that. */
+static bool parse_item(const char *text, size_t len, struct forced *f)
+{
+	char item[128], *name, *range, *to;
+
+	if (len >= sizeof(item))
+		return false;
+	memcpy(item, text, len);
+	item[len] = 0;
+	name = strchr(item, ':');
+	if (!name)
+		return false;
+	*name++ = 0;
+	range = strchr(name, ':');
+	f->min = 0;
+	f->max = INT64_MAX;
+	if (range) {
+		*range++ = 0;
+		to = strchr(range, '-');
+		if (!to)
+			return false;
+		*to++ = 0;
+		if (!tutti_parse_bytes(range, &f->min) ||
+		    !tutti_parse_bytes(to, &f->max) || f->min > f->max)
+			return false;
+	}
+	f->coll = tutti_coll_find(item);
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	return true;
+}
+
+/* "direct1, direct2, ring" */
+static void list_algos(enum tutti_coll coll, const struct tutti_query *q,
+		       bool one_combine, char *out, size_t cap)
+{
+	size_t used = 0;
+
+	out[0] = 0;
+	for (const struct tutti_algo_entry *e = tutti_algos; e->name; e++)
+		if (e->algo->coll == coll && used < cap &&
+		    (!q || can_serve(e->algo, q, one_combine)))
+			used += (size_t)snprintf(out + used, cap - used,
+						 "%s%s", used ? ", " : "",
+						 e->name);
+}
+
+static tuttiResult_t fail_item(const char *text, size_t len, const char *why)
+{
+	return tutti_fail(tuttiInvalidUsage,
+			  "TUTTI_ALGO: \"%.*s\" %s; items are "
+			  "operation:name[:MIN-MAX], as in all_reduce:ring:1M-"
+			  "64M", (int)len, text, why);
+}
+
+/* An item that is for this call: it must be able to serve it. */
+static tuttiResult_t use_item(struct tutti_choice *out,
+			      const struct forced *f,
+			      const struct tutti_query *q, bool one_combine)
+{
+	const struct tutti_algo_entry *e = tutti_algo_find(q->coll, f->name);
+	char list[256];
+
+	if (e && can_serve(e->algo, q, one_combine)) {
+		out->entry = e;
+		out->reason = "TUTTI_ALGO says so";
+		return tuttiSuccess;
+	}
+	list_algos(q->coll, q, one_combine, list, sizeof(list));
+	return tutti_fail(tuttiInvalidUsage,
+			  "TUTTI_ALGO asks for %s as %s, which %s%s; those "
+			  "that can are %s", tutti_coll_name(q->coll), f->name,
+			  e ? "cannot serve this call" : "does not exist",
+			  e && one_combine ?
+				  " (integer averages are reduced at once)" :
+				  "", list);
+}
+
+/* Sets out->entry if an item matches. */
+static tuttiResult_t look_up(struct tutti_choice *out,
+			     const struct tutti_query *q, size_t bytes,
+			     bool one_combine)
+{
+	const char *text = tutti_setting_text(TUTTI_SET_ALGO);
+
+	while (*text) {
+		size_t len = strcspn(text, ",");
+		struct forced f;
+
+		if (!parse_item(text, len, &f))
+			return fail_item(text, len, "cannot be read");
+		if (f.coll < 0)
+			return fail_item(text, len,
+					 "names no operation of this library");
+		if (f.coll == (int)q->coll && bytes >= (size_t)f.min &&
+		    bytes <= (size_t)f.max)
+			return use_item(out, &f, q, one_combine);
+		text += len + (text[len] == ',');
+	}
+	return tuttiSuccess;
+}
+
+/* ---- The rule ------------------------------------------------------------ */
+
+static bool fits(const struct rule *r, const struct tutti_query *q,
+		 size_t bytes, bool one_combine)
+{
+	const struct tutti_algo_entry *e;
+
+	if (r->coll != q->coll || (r->one_node && q->shape->nodes != 1) ||
+	    (r->ranks_max && q->shape->ranks > r->ranks_max) ||
+	    (r->bytes_max && bytes > r->bytes_max))
+		return false;
+	e = tutti_algo_find(r->coll, r->name);
+	return e && can_serve(e->algo, q, one_combine);
+}
+
+tuttiResult_t tutti_choose(struct tutti_choice *out,
+			   const struct tutti_query *q, size_t count,
+			   tuttiDataType_t type, tuttiRedOp_t redop)
+{
+	bool one_combine = needs_one_combine(q, type, redop);
+	size_t bytes = count * tutti_type_size((int)type);
+	uint32_t in, blocks;
+	tuttiResult_t rc;
+
+	tutti_coll_blocks(q->coll, q->shape->ranks, q->sending, &in, &blocks);
+	bytes *= tutti_max(in, blocks);
+	out->entry = NULL;
+	rc = look_up(out, q, bytes, one_combine);
+	if (rc || out->entry)
+		return rc;
+	for (size_t i = 0; i < tutti_countof(rules); i++) {
+		if (!fits(&rules[i], q, bytes, one_combine))
+			continue;
+		out->entry = tutti_algo_find(q->coll, rules[i].name);
+		out->reason = rules[i].reason;
+		return tuttiSuccess;
+	}
+	/* Integer averages over several nodes, say. */
+	for (const struct tutti_algo_entry *e = tutti_algos; e->name; e++) {
+		if (!can_serve(e->algo, q, one_combine))
+			continue;
+		out->entry = e;
+		out->reason = "it is the first that can serve the call";
+		return tuttiSuccess;
+	}
+	return tutti_fail(tuttiInternalError, "no algorithm serves %s",
+			  tutti_coll_name(q->coll));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm serves a call.  For now a rule by shape and size; whatever
+ * replaces its numbers keeps this door.  Names no algorithm but in the rule's
+ * table, and never looks at time or history.
+ */
+#ifndef TUTTI_MODEL_MODEL_H
+#define TUTTI_MODEL_MODEL_H
+
+#include "sched/algo.h"
+
+struct tutti_choice {
+	const struct tutti_algo_entry *entry;
+	const char *reason;	/* why, as the end of a sentence; static */
+};
+
+/*
+ * Choose for a call of `count` elements (of a block).  TUTTI_ALGO comes first:
+ * operation:name[:MIN-MAX],... with MIN and MAX in bytes of the larger of the
+ * whole send and receive buffer, and the first match taken.  Depends only on
+ * its arguments and the settings, so all ranks choose alike.
+ * Errors: tuttiInvalidUsage if TUTTI_ALGO is malformed or names an algorithm
+ * that cannot serve the call.
+ */
+tuttiResult_t tutti_choose(struct tutti_choice *out,
+			   const struct tutti_query *q, size_t count,
+			   tuttiDataType_t type, tuttiRedOp_t redop);
+
+#endif
