@@ -21,6 +21,7 @@ include tests/conform/local.mk
 include tests/conform/coll.mk
 include tests/proc/train.mk
 include tests/unit/train.mk
+include tests/unit/boot.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)

@@ -6,7 +6,12 @@
  *
  * The meeting point ("root") runs in the process that made the id, in the
  * helper thread of base/loop.h, as one state machine per connection: strangers,
- * scanners and slow greetings cost nothing and delay nobody.
+ * scanners and slow greetings cost nothing and delay nobody.  It listens from
+ * the first id until the process ends, at one port for all ids, so that an id
+ * used twice gets an answer: the library must not be unloaded after that.
+ *
+ * In a child after fork all sockets of this room are closed, tell and leave do
+ * nothing, and the child may make ids and join by itself.
  */
 #ifndef TUTTI_BOOT_BOOT_H
 #define TUTTI_BOOT_BOOT_H
@@ -22,7 +27,10 @@ struct tutti_boot;
 tuttiResult_t tutti_boot_unique_id(tuttiUniqueId *id);
 
 /* Join as `rank` of `nranks`; returns when all have joined, or by
- * deadline_ns (monotonic).  Errors as tuttiCommInitRank in tutti.h. */
+ * deadline_ns (monotonic), with up to 2 s more to learn which ranks are
+ * missing.  Errors as tuttiCommInitRank in tutti.h.  A rank out of range is
+ * told the root, so that the other ranks hear of it at once; so leave that
+ * check to this call. */
 tuttiResult_t tutti_boot_join(struct tutti_boot **out, const tuttiUniqueId *id,
 			      int nranks, int rank, int64_t deadline_ns);
 
@@ -36,13 +44,16 @@ tuttiResult_t tutti_boot_join_user(struct tutti_boot **out, int nranks,
 struct tutti_boot_env {
 	const char *launcher;	/* "tutti run", "Slurm", "PMIx", "Open MPI",
 				 * "MPICH", "torchrun", "none" */
-	int rank, size, local_rank;	/* local_rank -1: not told */
+	int rank;
+	int size;		/* -1: PMIx tells it when it is asked */
+	int local_rank;		/* -1: not told */
 };
 
 /* Read it; tuttiInvalidUsage if its signs contradict each other.  No I/O. */
 tuttiResult_t tutti_boot_env_read(struct tutti_boot_env *env);
 
-/* Join by the environment. */
+/* Join by the environment.  The n-th call of every process of the job joins
+ * the n-th communicator. */
 tuttiResult_t tutti_boot_join_env(struct tutti_boot **out, int *nranks,
 				  int *rank, int64_t deadline_ns);
 
@@ -53,20 +64,22 @@ tuttiResult_t tutti_boot_allgather(struct tutti_boot *b, const void *send,
 				   void *recv, size_t bytes,
 				   int64_t deadline_ns);
 
-
 /* ---- News -------------------------------------------------------------- */
 
 enum tutti_news_kind {
 	TUTTI_NEWS_DEATH,	/* `rank`'s connection ended without goodbye */
 	TUTTI_NEWS_ERROR,	/* `rank` reports an error; text says which */
 	TUTTI_NEWS_ABORT,	/* `rank` called abort */
-	TUTTI_NEWS_ROOT_LOST	/* the root's process is gone */
+	/* The root's process is gone.  `rank` is the lowest that lived in it,
+	 * or -1; `code` is tuttiSuccess if all that did had left in order:
+	 * then it is no failure, but deaths are not seen any more. */
+	TUTTI_NEWS_ROOT_LOST
 };
 
 struct tutti_news {
 	enum tutti_news_kind kind;
 	int rank;
-	int32_t code;		/* tuttiResult_t of TUTTI_NEWS_ERROR */
+	int32_t code;		/* a tuttiResult_t */
 	uint64_t seq;		/* the operation it speaks of, or 0 */
 	char text[512];		/* printable, always ended */
 };
@@ -88,8 +101,10 @@ tuttiResult_t tutti_boot_address(const struct tutti_boot *b, void *sockaddr28);
 /* 16 secret bytes that all ranks of this communicator and nobody else has. */
 const uint8_t *tutti_boot_secret(const struct tutti_boot *b);
 
-/* Say goodbye, stop, free.  No handler runs afterwards.  NULL is allowed.
- * Waits for nobody. */
+/* Say goodbye, stop, free.  No handler runs afterwards: one that runs is
+ * waited for, so hold no lock that it takes, unless this is called from it.
+ * NULL is allowed.  Waits for nobody else; the goodbye is seen through by the
+ * helper thread. */
 void tutti_boot_leave(struct tutti_boot *b);
 
 #endif

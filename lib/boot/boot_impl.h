@@ -106,8 +106,11 @@ tuttiResult_t tutti_root_serve(const uint8_t secret[TUTTI_SECRET_BYTES],
 			       const uint16_t *ports, size_t n,
 			       uint16_t *port);
 
-/* The rank that lives in the root's process leaves: tell the others before
- * that process can end. */
+/* A rank that lives in the root's process tells news, or leaves.  It is passed
+ * on before these return, because that process may end at once. */
+struct tutti_packet;
+void tutti_root_news(uint64_t serial, int rank,
+		     struct tutti_packet *take_news);
 void tutti_root_rank_left(uint64_t serial, int rank);
 
 

@@ -363,10 +363,11 @@ static tuttiResult_t refused(const struct attempt *a, const uint8_t *p,
 }
 
 /* Read frames until the start.  0: a->rc is final; else why this connection
- * is of no use. */
-static int await_start(struct attempt *a, int round)
+ * is of no use.  The root has proven itself, so it is waited for: a second
+ * claim beside a first one that it has yet to read would be one too many. */
+static int await_start(struct attempt *a)
 {
-	int64_t until = limit(a, GREETING_NS << tutti_min(round, 3));
+	int64_t until = a->deadline_ns + GRACE_NS;
 	uint8_t head[FRAME_BYTES], body[FAILED_BYTES + TUTTI_TEXT_BYTES];
 
 	for (;;) {
@@ -386,7 +387,6 @@ static int await_start(struct attempt *a, int round)
 		if (type == FRAME_ACCEPTED && len == ACCEPTED_BYTES) {
 			a->accepted = true;
 			a->here = tutti_get32(body + ACCEPTED_HERE) == 1;
-			until = a->deadline_ns + GRACE_NS;
 		} else if (type == FRAME_START && len == START_BYTES) {
 			a->rc = start(a, body);
 			return 0;
@@ -447,7 +447,7 @@ static bool try_one(struct attempt *a, int round)
 	if (!why)
 		why = greet(a, round);
 	if (!why)
-		why = await_start(a, round);
+		why = await_start(a);
 	a->why[a->at] = why;
 	if (why && (a->accepted || a->strange_build))
 		a->rc = lost(a, why);

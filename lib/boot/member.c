@@ -534,11 +534,15 @@ void tutti_boot_tell(struct tutti_boot *b, const struct tutti_news *news)
 	tutti_put32(p->data + FRAME_BYTES + NEWS_RANK, (uint32_t)news->rank);
 	tutti_put32(p->data + FRAME_BYTES + NEWS_CODE, (uint32_t)news->code);
 	memcpy(p->data + FRAME_BYTES + NEWS_BYTES, news->text, len);
+	if (b->here) {
+		tutti_root_news(b->serial, b->rank, p);
+		return;
+	}
 	pthread_mutex_lock(&b->lock);
 	if (b->link.queued < QUEUE_MAX)
 		send_packet(b, p);
-	pthread_mutex_unlock(&b->lock);
 	tutti_packet_drop(p);
+	pthread_mutex_unlock(&b->lock);
 }
 
 tuttiResult_t tutti_boot_address(const struct tutti_boot *b, void *sockaddr28)

@@ -361,30 +361,37 @@ static void end_conn(struct root *r, struct root_conn *c, int err)
 	destroy(r, c);
 }
 
+/* 0: there may be more to read; else why not. */
+static int read_turns(struct root *r, struct root_conn *c)
+{
+	int err = 0;
+
+	for (int i = 0; i < TURNS && !err; i++) {
+		err = tutti_link_read(&c->link);
+		if (!err && !on_message(r, c))
+			err = EPROTO;
+	}
+	return err;
+}
+
 static void on_conn(void *arg, uint32_t events)
 {
 	struct root *r = root_lock();
 	struct root_conn *c = arg;
+	enum conn_state before = c->state;
 	int err = EAGAIN;
 
-	if (!events)
-		err = c->state == CONN_MEMBER ? EAGAIN : ETIMEDOUT;
 	if (events & EPOLLOUT && !tutti_link_flush(&c->link)) {
 		want_out(c, false);
 		if (c->state == CONN_CLOSING)
 			shutdown(c->link.fd, SHUT_WR);
 	}
-	if (events & ~(uint32_t)EPOLLOUT) {
-		for (int i = 0; i < TURNS; i++) {
-			err = tutti_link_read(&c->link);
-			if (err)
-				break;
-			if (!on_message(r, c)) {
-				err = EPROTO;
-				break;
-			}
-		}
-	}
+	/* Also when time is up: this thread may be the one that is late. */
+	if (events != EPOLLOUT)
+		err = read_turns(r, c);
+	if (!events && err == EAGAIN && c->state == before &&
+	    before != CONN_MEMBER)
+		err = ETIMEDOUT;
 	if (err && err != EAGAIN)
 		end_conn(r, c, err);
 	root_unlock();
@@ -725,6 +732,17 @@ tuttiResult_t tutti_root_serve(const uint8_t secret[TUTTI_SECRET_BYTES],
 	rc = serve(secret, ports, n, port);
 	root_unlock();
 	return rc;
+}
+
+void tutti_root_news(uint64_t serial, int rank,
+		     struct tutti_packet *take_news)
+{
+	struct root *r = root_lock();
+
+	if (r)
+		session_news(r, serial, rank, take_news);
+	tutti_packet_drop(take_news);
+	root_unlock();
 }
 
 void tutti_root_rank_left(uint64_t serial, int rank)

@@ -95,7 +95,9 @@ void session_ended(struct root *r, struct root_conn *c, int err);
 /* Fail every session that still waits for ranks. */
 void session_fail_waiting(struct root *r, tuttiResult_t code,
 			  const char *why);
-/* See tutti_root_rank_left. */
+/* See tutti_root_news and tutti_root_rank_left. */
+void session_news(struct root *r, uint64_t serial, int rank,
+		  struct tutti_packet *news);
 void session_rank_left(struct root *r, uint64_t serial, int rank);
 
 /* The lock, for the timers of session.c.  root_lock gives the service. */

@@ -473,13 +473,31 @@ static void member_gone(struct root_session *s, int rank,
 		gather_lost(s, rank);
 }
 
-void session_rank_left(struct root *r, uint64_t serial, int rank)
+static struct root_session *find_running(struct root *r, uint64_t serial)
 {
 	for (struct root_entry *e = r->entries; e; e = e->next)
 		for (struct root_session *s = e->sessions; s; s = s->next)
-			if (s->serial == serial && rank < s->nranks &&
+			if (s->serial == serial &&
 			    s->state == SESSION_RUNNING)
-				member_gone(s, rank, MEMBER_LEFT);
+				return s;
+	return NULL;
+}
+
+void session_news(struct root *r, uint64_t serial, int rank,
+		  struct tutti_packet *news)
+{
+	struct root_session *s = find_running(r, serial);
+
+	if (s)
+		spread(s, rank, news);
+}
+
+void session_rank_left(struct root *r, uint64_t serial, int rank)
+{
+	struct root_session *s = find_running(r, serial);
+
+	if (s)
+		member_gone(s, rank, MEMBER_LEFT);
 }
 
 void session_ended(struct root *r, struct root_conn *c, int err)

@@ -9,6 +9,7 @@ bootrank=${BOOTRANK:-${top_builddir:-.}/tests/proc/bootrank}
 dir=$(mktemp -d) || exit 1
 failures=0
 pids=()
+pid_r0=
 pid_r1=
 
 cleanup()
@@ -400,6 +401,48 @@ kill -9 "$server"
 within 3 expect r0 6 "news root-lost -1 6"
 expect r1 0
 unserve
+
+# host ACTION...: rank 0 of 3 makes the id, which is then in $id.
+host()
+{
+	rm -f "$dir/host.id"
+	rank r0 host "$dir/host.id" 3 0 10000 "$@"
+	for _ in $(seq 100); do
+		[ -s "$dir/host.id" ] && break
+		sleep 0.02
+	done
+	sleep 0.05
+	id=$(cat "$dir/host.id")
+}
+
+begin "case 59: the rank beside the meeting point exits after its last call"
+for i in $(seq 10); do
+	host gather gather leave
+	rank r1 join "$id" 3 1 10000 gather gather leave
+	rank r2 join "$id" 3 2 10000 listen gather gather \
+		await-root-lost quiet leave
+	expect r0 0
+	expect r1 0
+	expect r2 0 "news root-lost 0 0 .* ended after its ranks had left"
+done
+
+begin "the rank beside the meeting point aborts and exits at once"
+for i in $(seq 10); do
+	host gather abort die
+	rank r1 join "$id" 3 1 10000 gather listen await-abort leave
+	rank r2 join "$id" 3 2 10000 listen gather await-abort leave
+	expect r0 0
+	expect r1 0 "news abort 0"
+	expect r2 0 "news abort 0"
+done
+
+begin "the rank beside the meeting point dies"
+host gather sleep=200 kill
+rank r1 join "$id" 3 1 10000 listen gather await-root-lost leave
+rank r2 join "$id" 3 2 10000 gather listen await-root-lost leave
+wait "$pid_r0"
+expect r1 0 "news root-lost 0 6 .* in rank 0's process .* is gone"
+expect r2 0 "news root-lost 0 6"
 
 # ---- Launchers ------------------------------------------------------------
 

@@ -6,6 +6,8 @@
  *	bootrank serve			make an id, print it, wait for the end
  *					of standard input
  *	bootrank join ID N RANK MS ACTION...
+ *	bootrank host FILE N RANK MS ACTION...
+ *					make an id, put it in FILE, and join
  *	bootrank env MS ACTION...	join by the environment
  *	bootrank port ID		print the port in the id
  *	bootrank forge ID OTHER		print ID with the secret of OTHER
@@ -309,6 +311,21 @@ static int join_env(char **argv)
 	return act_all(argv + 1);
 }
 
+static int host(char **argv)
+{
+	char hex[2 * TUTTI_UNIQUE_ID_BYTES + 1];
+	FILE *f;
+
+	if (tutti_boot_unique_id(&id))
+		return tell_result(tuttiSystemError, tutti_now_ms());
+	tutti_id_to_hex(hex, &id);
+	f = fopen(argv[0], "w");
+	if (!f || fprintf(f, "%s\n", hex) < 0 || fclose(f))
+		return 2;
+	argv[0] = hex;
+	return join(argv);
+}
+
 static int show_port(char **argv)
 {
 	struct tutti_id plain;
@@ -390,6 +407,8 @@ int main(int argc, char **argv)
 		return serve();
 	if (argc >= 6 && !strcmp(argv[1], "join"))
 		return join(argv + 2);
+	if (argc >= 6 && !strcmp(argv[1], "host"))
+		return host(argv + 2);
 	if (argc >= 3 && !strcmp(argv[1], "env"))
 		return join_env(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "port"))
