@@ -76,7 +76,6 @@ plant algorithms 'broadcast magic: in' 'sed -i "/^.SS broadcast/a .TP\n.B magic"
 plant roff 'tuttiBarrier.3' 'printf ".SH\n.FOO bar\n.RE\n" >>man/man3/tuttiBarrier.3'
 plant examples 'tuttiBarrier.3' 'sed -i "/^.SH EXAMPLE/,/^.EE/s/tuttiComm_t/tuttiComn_t/" man/man3/tuttiBarrier.3'
 plant examples 'README.md' 'sed -i "/^\`\`\`c/a #include <nothing.h>" README.md'
-plant settings 'of each' 'sed -i "s/deadline of every operation/deadline of each/" lib/base/settings.def'
 plant settings 'TUTTI_TIMOUT' 'echo "TUTTI_TIMOUT" >>README.md'
 
 # Checks of built files: a library and a builder made for the purpose.
@@ -112,6 +111,12 @@ plant purity 'may not use malloc' true
 mkdir "$scratch/build/lib/sched"
 builder 'char *getenv(char *n); char *g(void) { return getenv("X"); }' sched
 plant purity 'environment: getenv' true
+
+mkdir -p "$scratch/build/tools"
+printf '#!/bin/sh\necho .TP\necho .B TUTTI_NEW\n' >"$scratch/build/tools/tutti"
+chmod +x "$scratch/build/tools/tutti"
+plant settings 'TUTTI_NEW' true
+rm "$scratch/build/tools/tutti"
 
 # A program with an option that its page does not have, and without others.
 mkdir -p "$scratch/build/perf"

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The manual's page of settings is what the table gives, and every TUTTI_
+# The manual's page of settings is what the program gives, and every TUTTI_
 # name that the manual speaks of is in the table.
 . "$(dirname "$0")/checklib.sh"
 
-CC=${CC:-cc} man/mksettings lib/base/settings.def >"$scratch/page" ||
-	fault "man/mksettings failed"
-fault_lines < <(diff -u man/man7/tutti-settings.7 "$scratch/page" |
-	sed '1,2d' | grep '^[-+]')
-[ "$faults" -eq 0 ] ||
-	echo "run: man/mksettings lib/base/settings.def >man/man7/tutti-settings.7"
+if [ -x "$build/tools/tutti" ]; then
+	sh man/mksettings "$build/tools/tutti" >"$scratch/page" ||
+		fault "man/mksettings failed"
+	fault_lines < <(diff -u man/man7/tutti-settings.7 "$scratch/page" |
+		sed '1,2d' | grep '^[-+]')
+	[ "$faults" -eq 0 ] || echo \
+		"run: man/mksettings tools/tutti >man/man7/tutti-settings.7"
+fi
 
 sed -n 's/^X(\([A-Z0-9_]*\),.*/TUTTI_\1/p' lib/base/settings.def |
 	sort -u >"$scratch/known"
