@@ -4,14 +4,8 @@
 # together; a page has all its headings in order and the header's prototype.
 . "$(dirname "$0")/checklib.sh"
 
-headings='NAME
-SYNOPSIS
-DESCRIPTION
-RETURN VALUE
-ERRORS
-CONCURRENCY
-EXAMPLE
-SEE ALSO'
+headings='NAME,SYNOPSIS,DESCRIPTION,RETURN VALUE,ERRORS,CONCURRENCY,EXAMPLE'
+headings+=',SEE ALSO'
 
 # Lines of $1 that are not in $2, each as a fault with the text $3.
 missing() {
@@ -30,33 +24,44 @@ sort "$scratch/public" "$scratch/twins" >"$scratch/both"
 missing "$scratch/both" "$scratch/map" "not in lib/libtutti.map"
 missing "$scratch/map" "$scratch/both" "in lib/libtutti.map, not in tutti.h"
 
-# A section of a page, without its heading.
-section() {
-	awk -v want="$2" '
-		/^\.SH/ { name = $0; sub(/^\.SH +/, "", name)
-			  gsub(/"/, "", name); on = name == want; next }
-		on' "$1"
-}
-
-# The prototype of a function, all white space as single blanks.
-prototype() {
+# Prototypes as "function prototype", all white space as single blanks.
+prototypes() {
 	tr -s ' \t\n' ' ' | sed 's/( /(/g; s/;/;\n/g' |
-		grep -oE "[^;]*[ *]$1\([^;]*;" |
-		sed 's/^.*#include <tutti.h>//; s/^ *//; s/^\(\.[A-Za-z]* \)*//'
+		sed -nE 's/^.*[ >}] *((const )?[A-Za-z_]+ \**(tutti[A-Z][A-Za-z]*)\([^;]*;)$/\3 \1/p' |
+		sort
 }
+bare_header | prototypes >"$scratch/prototypes"
 
-# The header without its directives.
-strip_c include/tutti.h | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' |
-	sed '/^#/d' >"$scratch/header"
+# A page as "NAME words" for every word under NAME, "SYNOPSIS prototype",
+# and "HEADINGS all of them".
+digest() {
+	awk '
+		/^\.SH/ {
+			name = $0
+			sub(/^\.SH +/, "", name)
+			gsub(/"/, "", name)
+			all = all (all == "" ? "" : ",") name
+			next
+		}
+		name == "NAME" {
+			gsub(/,/, "")
+			for (i = 1; i <= NF && $i != "\\-"; i++)
+				print "NAME " $i
+		}
+		END { print "HEADINGS " all }' "$1"
+	awk '/^\.SH/ { on = /SYNOPSIS/; next } on && !/^[.#]/' "$1" |
+		prototypes | sed 's/^/SYNOPSIS /'
+}
 
 check_page() {
 	local function=$1 page=$2
-	section "$page" NAME | grep -qw "$function" ||
+	grep -qx "NAME $function" "$scratch/digest" ||
 		fault "$page: $function is not under NAME"
-	section "$page" SYNOPSIS | prototype "$function" >"$scratch/there"
-	prototype "$function" <"$scratch/header" >"$scratch/here"
-	cmp -s "$scratch/here" "$scratch/there" ||
-		fault "$page: SYNOPSIS is not the prototype $(cat "$scratch/here")"
+	sed -n "s/^$function //p" "$scratch/prototypes" >"$scratch/here"
+	grep -qxF "SYNOPSIS $function $(cat "$scratch/here")" \
+		"$scratch/digest" ||
+		fault "$page: SYNOPSIS is not the prototype" \
+			"$(cat "$scratch/here")"
 }
 
 while IFS= read -r function; do
@@ -65,23 +70,25 @@ while IFS= read -r function; do
 		fault "$page: no such page"
 		continue
 	fi
-	target=$(sed -n '1s|^\.so man3/||p' "$page")
-	if [ -n "$target" ]; then
-		if [ -f "man/man3/$target" ]; then
-			check_page "$function" "man/man3/$target"
-		else
-			fault "$page: man3/$target is not there"
-		fi
+	read -r first <"$page"
+	target=
+	case $first in
+	'.so man3/'*) target=man/man3/${first#.so man3/} ;;
+	esac
+	if [ -n "$target" ] && [ ! -f "$target" ]; then
+		fault "$page: $target is not there"
 		continue
 	fi
-	check_page "$function" "$page"
-	found=$(sed -n 's/^\.SH *//p' "$page" | tr -d '"')
-	[ "$found" = "$headings" ] ||
-		fault "$page: headings are: $(tr '\n' ',' <<<"$found")"
+	digest "${target:-$page}" >"$scratch/digest"
+	check_page "$function" "${target:-$page}"
+	grep -qx "HEADINGS $headings" "$scratch/digest" ||
+		fault "${target:-$page}: headings are:" \
+			"$(sed -n 's/^HEADINGS //p' "$scratch/digest")"
 done <"$scratch/public"
 
 for page in man/man3/*.3; do
-	grep -qx "$(basename "$page" .3)" "$scratch/public" ||
+	function=${page##*/}
+	grep -qx "${function%.3}" "$scratch/public" ||
 		fault "$page: page of nothing in tutti.h"
 	[ -f "$page" ] && ! grep -qF "$page" man/local.mk &&
 		fault "$page: not in man/local.mk"

@@ -75,10 +75,11 @@ source_files() {
 		sed 's|^\./||'
 }
 
-# A C file without comments, and with empty strings and character constants;
-# lines keep their numbers.
+# C files without comments, and with empty strings and character constants,
+# as "file:line:text".
 strip_c() {
 	awk '
+	FNR == 1 { comment = 0 }
 	{
 		out = ""
 		line = $0
@@ -113,8 +114,14 @@ strip_c() {
 					break
 			}
 		}
-		print out
-	}' "$1"
+		print FILENAME ":" FNR ":" out
+	}' "$@"
+}
+
+# The public header without comments, directives and what continues them.
+bare_header() {
+	strip_c include/tutti.h | cut -d : -f 3- | awk '
+		/^[ \t]*#/ || more { more = /\\$/; next } { print }'
 }
 
 # Files people write, by extended regular expression of the whole path.
@@ -124,6 +131,6 @@ files_like() {
 
 # Functions that tutti.h declares with prefix $1 (tutti or ptutti).
 declared() {
-	strip_c include/tutti.h | grep -oE "\b$1[A-Z][A-Za-z0-9]*\(" |
+	bare_header | grep -oE "\b$1[A-Z][A-Za-z0-9]*\(" |
 		tr -d '(' | sort -u
 }
