@@ -4,6 +4,7 @@
 
 #include "info.h"
 #include "json.h"
+#include "options.h"
 
 #include "base/bits.h"
 #include "sched/algo.h"
@@ -19,33 +20,24 @@ static const struct {
 	  "serves the exact average of integers" },
 };
 
-static void text_flags(unsigned int set)
+static void text_one(const struct tutti_algo_entry *e)
 {
-	const char *before = "                          (";
-
-	for (size_t i = 0; i < tutti_countof(flags); i++) {
-		if (!(set & flags[i].flag))
-			continue;
-		printf("%s%s", before, flags[i].text);
-		before = "; ";
-	}
-	if (*before == ';')
-		printf(")\n");
+	printf("  %s\n", e->name);
+	tool_print_words(stdout, e->algo->help, 6);
+	for (size_t i = 0; i < tutti_countof(flags); i++)
+		if (e->algo->flags & flags[i].flag)
+			printf("      %s\n", flags[i].text);
 }
 
 void info_algorithms_text(void)
 {
 	for (int c = 0; c < TUTTI_COLLS; c++) {
-		const char *coll = tutti_coll_name((enum tutti_coll)c);
-
+		printf("%s%s\n", c ? "\n" : "",
+		       tutti_coll_name((enum tutti_coll)c));
 		for (const struct tutti_algo_entry *e = tutti_algos; e->name;
-		     e++) {
-			if ((int)e->algo->coll != c)
-				continue;
-			printf("%-16s %-12s %s\n", coll, e->name,
-			       e->algo->help);
-			text_flags(e->algo->flags);
-		}
+		     e++)
+			if ((int)e->algo->coll == c)
+				text_one(e);
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "info.h"
 #include "json.h"
+#include "options.h"
 
 #include "base/settings.h"
 
@@ -108,29 +109,6 @@ static bool new_area(enum tutti_setting s)
 			    tutti_setting_info(s - 1)->area) != 0;
 }
 
-/* Words at a width, each line after an indent. */
-static void wrap(const char *text, int indent, int width)
-{
-	int at = 0;
-
-	while (*text) {
-		int len = (int)strcspn(text, " ");
-
-		if (!at || at + 1 + len > width) {
-			printf("%s%*s", at ? "\n" : "", indent, "");
-			at = indent;
-		} else {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", len, text);
-		at += len;
-		text += len;
-		text += strspn(text, " ");
-	}
-	putchar('\n');
-}
-
 void info_settings_text(void)
 {
 	for (int s = 0; s < TUTTI_SETTINGS; s++) {
@@ -144,7 +122,7 @@ void info_settings_text(void)
 		if (has_default(info))
 			printf("; default %s", info->def);
 		printf("\n");
-		wrap(info->help, 6, 78);
+		tool_print_words(stdout, info->help, 6);
 		if (given)
 			printf("      now \"%s\"%s\n", given,
 			       tutti_setting_given(s) ? "" : ": not valid");

@@ -235,8 +235,7 @@ int launch_run(struct launch *job)
 	}
 	launch_drop_input();
 	if (tuttiGetUniqueId(&id)) {
-		launch_say("cannot open a meeting point: %s",
-			   tuttiGetLastError(NULL));
+		launch_say("%s", tuttiGetLastError(NULL));
 		close(f.orders);
 		waitpid(f.keeper, &status, 0);
 		return LAUNCH_EXIT_TROUBLE;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define NAME_MAX_LETTERS 63
+#define LINE_WIDTH 79
 
 int tool_distance(const char *a, const char *b)
 {
@@ -244,4 +245,26 @@ void tool_print_options(FILE *f, const struct tool_option *options)
 				 value);
 		fprintf(f, "  %-22s %s\n", left, o->help);
 	}
+}
+
+void tool_print_words(FILE *f, const char *text, int indent)
+{
+	int at = 0;
+
+	while (*text) {
+		int len = (int)strcspn(text, " ");
+
+		if (!at || at + 1 + len > LINE_WIDTH) {
+			fprintf(f, "%s%*s", at ? "\n" : "", indent, "");
+			at = indent;
+		} else {
+			putc(' ', f);
+			at++;
+		}
+		fprintf(f, "%.*s", len, text);
+		at += len;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putc('\n', f);
 }

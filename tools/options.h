@@ -57,6 +57,9 @@ bool tool_bytes(const struct tool_args *a, int64_t *out);
 /* The table as lines of a help text. */
 void tool_print_options(FILE *f, const struct tool_option *options);
 
+/* Words in lines of a terminal's width, each after `indent` blanks. */
+void tool_print_words(FILE *f, const char *text, int indent);
+
 /* Letters to change, add or leave out to make `b` of `a`. */
 int tool_distance(const char *a, const char *b);
 

@@ -11,7 +11,7 @@
 ready='touch "$dir/ready.$TUTTI_RANK"'
 computing="$ready; while :; do :; done"
 blocked="$ready; exec sleep 60"
-ignoring="trap '' INT TERM HUP QUIT; $ready; while :; do sleep 60; done"
+ignoring="trap '' INT TERM HUP QUIT; $ready; while :; do sleep 1; done"
 stopped="$ready; kill -STOP \$\$; sleep 60"
 # A child in the same group, one in a session of its own that ignores SIGTERM,
 # and one whose parent has ended.
@@ -103,19 +103,34 @@ wait "$launcher"
 expect "$?" 0 'status after SIGUSR2'
 expect "$(cat "$work"/usr/usr1.* | wc -l)" 3 'deliveries of SIGUSR1'
 
-# The launcher's helper killed: the launcher ends the ranks itself.
-mkdir "$work/helper"
+# The launcher's helper killed: the launcher ends the ranks itself.  Both at
+# once: the kernel ends the ranks.
+helper_of() {
+	sed -n "s|^\([0-9]*\) (tutti-keeper) . $1 .*|\1|p" \
+		/proc/[0-9]*/stat 2>/dev/null
+}
+mkdir "$work/helper" "$work/both"
 env dir="$work/helper" PROC_MARK="$mark" "$tutti" run -n 2 sh -c "$family" \
 	</dev/null 2>"$work/helper/err" &
 launcher=$!
-within 20 all_exist "$work/helper/ready.0" "$work/helper/ready.1" || fault 'helper: ranks do not start'
-helper=$(sed -n "s|^\([0-9]*\) (tutti-keeper) . $launcher .*|\1|p" \
-	/proc/[0-9]*/stat 2>/dev/null)
-kill -KILL "$helper" || fault 'no helper process found'
+within 20 all_exist "$work/helper/ready.0" "$work/helper/ready.1" ||
+	fault 'helper: ranks do not start'
+kill -KILL "$(helper_of $launcher)" || fault 'no helper process found'
 wait "$launcher"
 expect "$?" 125 'status when the helper was killed'
 expect_line "$work/helper/err" 'helper process was killed by SIGKILL' 'helper'
-none_marked "$mark" || fault "helper killed: left behind $(marked "$mark" | tr '\n' ' ')"
+none_marked "$mark" ||
+	fault "helper killed: left behind $(marked "$mark" | tr '\n' ' ')"
+
+env dir="$work/both" PROC_MARK="$mark" "$tutti" run -n 2 sh -c "$ignoring" \
+	</dev/null 2>"$work/both/err" &
+launcher=$!
+within 20 all_exist "$work/both/ready.0" "$work/both/ready.1" ||
+	fault 'both: ranks do not start'
+kill -KILL "$launcher" "$(helper_of $launcher)"
+wait "$launcher"
+within 5 none_marked "$mark" ||
+	fault "both killed: left behind $(marked "$mark" | tr '\n' ' ')"
 
 # Success leaves no daemon behind either.
 expect_status 0 run -n 2 sh -c 'setsid sleep 60 & :'

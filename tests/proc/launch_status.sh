@@ -99,6 +99,11 @@ expect_status 0 "$tutti" --help
 expect_status 0 "$tutti" --version
 expect_line "$work/out" '^tutti [0-9]*\.[0-9]*\.[0-9]' 'version'
 
+# A setting that no rank could use: told once, by the launcher.
+expect_status 125 env TUTTI_TIMEOUT=soon "$tutti" run -n 3 true
+expect_line "$work/err" '^tutti run: TUTTI_TIMEOUT is "soon", but must be' 'setting'
+expect "$(wc -l <"$work/err")" 1 'lines about a wrong setting'
+
 # Options after the program are the program's.
 expect_status 0 run -n 1 echo -n --nodes 9
 expect "$(cat "$work/out")" '--nodes 9' 'arguments of the program'
