@@ -128,16 +128,24 @@ static bool killed_itself(int status)
 	return WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT;
 }
 
+static void drop_descriptor(struct keeper *k, int rank)
+{
+	struct rank *r = &k->rank[rank];
+
+	if (r->fd < 0)
+		return;
+	/* Closing is not enough: a child may hold a copy until it executes. */
+	epoll_ctl(k->epoll, EPOLL_CTL_DEL, r->fd, NULL);
+	close(r->fd);
+	r->fd = -1;
+}
+
 static void rank_ended(struct keeper *k, int rank, int status)
 {
 	struct failure f = { rank, k->rank[rank].pid, status, 0, false };
-	struct rank *r = &k->rank[rank];
 
-	if (r->fd >= 0) {
-		epoll_ctl(k->epoll, EPOLL_CTL_DEL, r->fd, NULL);
-		close(r->fd);
-	}
-	*r = (struct rank){ 0, -1 };
+	drop_descriptor(k, rank);
+	k->rank[rank].pid = 0;
 	k->running--;
 	if (!status || k->phase > MOMENT)
 		return;
@@ -287,11 +295,24 @@ static void drain(int fd)
 		;
 }
 
+/* A rank's descriptor says that it has ended.  If a debugger is told first,
+ * SIGCHLD will say when it is our turn. */
+static void reap(struct keeper *k, int rank)
+{
+	int status;
+
+	if (k->rank[rank].pid &&
+	    waitpid(k->rank[rank].pid, &status, WNOHANG) > 0)
+		rank_ended(k, rank, status);
+	else
+		drop_descriptor(k, rank);
+}
+
 /* Handle what is ready within `ms`; false if that was nothing. */
 static bool take_events(struct keeper *k, int ms, bool *sweep)
 {
 	struct epoll_event e[64];
-	int n, status;
+	int n;
 
 	n = epoll_wait(k->epoll, e, 64, ms);
 	for (int i = 0; i < n; i++) {
@@ -302,9 +323,8 @@ static bool take_events(struct keeper *k, int ms, bool *sweep)
 			*sweep = true;
 		} else if (key == KEY_FRONT) {
 			follow_orders(k);
-		} else if (k->rank[key].pid &&
-			   waitpid(k->rank[key].pid, &status, WNOHANG) > 0) {
-			rank_ended(k, (int)key, status);
+		} else {
+			reap(k, (int)key);
 		}
 	}
 	return n > 0;
