@@ -15,6 +15,8 @@
 
 #include "train.h"
 
+typedef unsigned long long ull;
+
 static bool have_gnuplot(void)
 {
 	const char *path = getenv("PATH");
@@ -50,17 +52,18 @@ int plot_probe(const char *path, char *why)
 
 static void put_losses(FILE *out, const struct report *r)
 {
-	/* A smoothed line reads better than a cloud. */
-	double smooth = NAN, keep = r->losses > 200 ? 0.97 : 0.8;
+	/* A smoothed line reads better than a cloud.  It follows quickly at
+	 * first, when the loss falls quickly. */
+	double smooth = 0;
 	size_t i;
 
 	fprintf(out, "$loss << EOD\n");
 	for (i = 0; i < r->losses; i++) {
-		smooth = isnan(smooth) ? r->loss[i] :
-			 keep * smooth + (1 - keep) * r->loss[i];
-		fprintf(out, "%llu %.6g %.6g\n",
-			(unsigned long long)(r->first + i + 1), r->loss[i],
-			smooth);
+		double weight = i < 120 ? 4 / (double)(i + 4) : 4 / 124.;
+		ull step = r->first + i + 1;
+
+		smooth += weight * (r->loss[i] - smooth);
+		fprintf(out, "%llu %.6g %.6g\n", step, r->loss[i], smooth);
 	}
 	fprintf(out, "EOD\n");
 }
@@ -74,7 +77,7 @@ static void put_epochs(FILE *out, const struct report *r)
 		const struct epoch_report *e = &r->epoch[i];
 
 		fprintf(out, "%llu %.6g %.6g %.6g %.6g %.6g\n",
-			(unsigned long long)e->epoch,
+			(ull)e->epoch,
 			e->accuracy < 0 ? NAN : e->accuracy * 100,
 			e->mean.compute * 1e3, e->mean.communicate * 1e3,
 			e->mean.wait * 1e3, e->mean.other * 1e3);
@@ -86,35 +89,42 @@ static const char panels[] =
 	"set grid ytics lc rgb '#dddddd'\n"
 	"set border 3\n"
 	"set tics nomirror\n"
+	"set lmargin 9\n"
+	"set rmargin 19\n"
+	"set key outside right top\n"
 	"set multiplot layout 3,1\n"
 	"set title 'Training loss'\n"
 	"set xlabel 'step'\n"
-	"set key top right\n"
 	"if (learning) {\n"
-	"plot $loss using 1:2 with dots lc rgb '#a0b8d8' notitle, "
-	"$loss using 1:3 with lines lw 2 lc rgb '#1f5fa8' title 'smoothed'\n"
+	"set logscale y\n"
+	"set yrange [loss_low:loss_high]\n"
+	"set xrange [begin:end]\n"
+	"plot $loss using 1:2 with points pt 7 ps 0.15 lc rgb '#8fb0dc' "
+	"title 'each step', "
+	"'' using 1:3 with lines lw 2 lc rgb '#1f5fa8' title 'smoothed'\n"
+	"unset logscale y\n"
 	"} else {\n"
 	"set label 1 'computing was emulated' at graph 0.5,0.5 center\n"
 	"set xrange [0:1]\n"
 	"set yrange [0:1]\n"
 	"plot NaN notitle\n"
 	"unset label 1\n"
-	"set yrange [*:*]\n"
 	"}\n"
+	"every = ceil((last - first + 1) / 20.)\n"
 	"set title 'Test accuracy'\n"
 	"set xlabel 'epoch'\n"
 	"set ylabel '%'\n"
-	"set xtics 1\n"
+	"set xtics every\n"
 	"set xrange [first - 0.6:last + 0.6]\n"
 	"if (known) {\n"
-	"plot $epoch using 1:2 with linespoints lw 2 pt 7 lc rgb '#2a8a4a' "
-	"notitle\n"
+	"set yrange [right_low:right_high]\n"
+	"plot $epoch using 1:2 with linespoints lw 2 pt 7 ps 0.7 "
+	"lc rgb '#2a8a4a' notitle\n"
 	"} else {\n"
 	"set label 1 'not measured' at graph 0.5,0.5 center\n"
 	"set yrange [0:100]\n"
 	"plot NaN notitle\n"
 	"unset label 1\n"
-	"set yrange [*:*]\n"
 	"}\n"
 	"set title 'Time of a step, mean of all ranks'\n"
 	"set ylabel 'ms'\n"
@@ -123,29 +133,50 @@ static const char panels[] =
 	"set style histogram rowstacked\n"
 	"set style fill solid 0.9 noborder\n"
 	"set boxwidth 0.6\n"
-	"set key outside right top\n"
+	"set xtics autofreq\n"
 	"set xrange [-0.6:last - first + 0.6]\n"
-	"plot $epoch using 3:xtic(1) lc rgb '#1f5fa8' title 'computing', "
+	"name(row, epoch) = int(row) % every ? '' : epoch\n"
+	"plot $epoch using 3:xtic(name($0, stringcolumn(1))) "
+	"lc rgb '#1f5fa8' title 'computing', "
 	"'' using 4 lc rgb '#e08a1e' title 'communicating', "
 	"'' using 5 lc rgb '#b03a3a' title 'waiting', "
 	"'' using 6 lc rgb '#999999' title 'other'\n"
 	"unset multiplot\n"
 	"unset output\n";
 
-static void put_script(FILE *out, const char *name, const struct report *r)
+/* Ranges, which gnuplot would not make from a single value. */
+static void put_ranges(FILE *out, const struct report *r)
 {
-	bool known = false;
+	double low = INFINITY, high = 0, worst = 100, best = -1;
 	size_t i;
 
-	for (i = 0; i < r->epochs; i++)
-		known = known || r->epoch[i].accuracy >= 0;
+	for (i = 0; i < r->losses; i++) {
+		low = fmin(low, r->loss[i]);
+		high = fmax(high, r->loss[i]);
+	}
+	for (i = 0; i < r->epochs; i++) {
+		double right = r->epoch[i].accuracy * 100;
+
+		best = fmax(best, right);
+		if (right >= 0)
+			worst = fmin(worst, right);
+	}
+	fprintf(out, "learning = %d\nloss_low = %g\nloss_high = %g\n",
+		high > 0, high > 0 ? fmax(low, 1e-12) * 0.8 : 0, high * 1.25);
+	fprintf(out, "known = %d\nright_low = %g\nright_high = %g\n",
+		best >= 0, worst - 0.5, best + 0.5);
+	fprintf(out, "begin = %llu\nend = %llu\n", (ull)r->first,
+		(ull)r->first + r->losses);
+	fprintf(out, "first = %llu\nlast = %llu\n", (ull)r->epoch[0].epoch,
+		(ull)r->epoch[r->epochs - 1].epoch);
+}
+
+static void put_script(FILE *out, const char *name, const struct report *r)
+{
 	fprintf(out, "set terminal svg size 800,900 font 'sans-serif,13' "
 		"background rgb 'white'\n"
 		"set output '%s'\n", name);
-	fprintf(out, "first = %llu\nlast = %llu\nknown = %d\nlearning = %d\n",
-		(unsigned long long)r->epoch[0].epoch,
-		(unsigned long long)r->epoch[r->epochs - 1].epoch, known,
-		r->opt->emulate_ms <= 0);
+	put_ranges(out, r);
 	put_losses(out, r);
 	put_epochs(out, r);
 	fputs(panels, out);

@@ -107,6 +107,7 @@ static int one_step(struct trainer *t, bool *stop)
 	*stop = meet[1] > 0;
 
 	t->step++;
+	t->accuracy = -1;
 	t->loss += meet[0];
 	t->epoch_samples += size;
 	t->epoch_steps++;

@@ -335,7 +335,8 @@ struct trainer {
 	uint64_t step;			/* steps done */
 	uint64_t saved;			/* the step that was saved last */
 	double lr;			/* learning rate of this epoch */
-	double accuracy;		/* below 0: unknown */
+	double accuracy;		/* of these parameters; below 0:
+					 * not measured */
 	struct overhead overhead;
 	/* Since the epoch or the run began: */
 	double since;			/* when */
