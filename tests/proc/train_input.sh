@@ -121,6 +121,9 @@ if command -v script >/dev/null; then
 	expect "$?" 0 'status on a terminal'
 	tr '\r' '\n' <"$work/out" >"$work/lines"
 	expect_line "$work/lines" '^\[#*\.*\] epoch .* left' 'progress bar'
+	# Wider ones would wrap and could not be drawn over.
+	awk '/samples.s/ { sub(/\033.*/, ""); if (length > 79) exit 1 }' \
+		"$work/lines" || fault 'the bar is wider than 80 columns'
 fi
 
 finish

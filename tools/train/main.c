@@ -53,7 +53,7 @@ static int run(const struct options *opt, int parsed, char *why,
 	int outcome, status;
 
 	if (ranks_agree(ranks, parsed, why))
-		return STATUS_USAGE;
+		return ranks->lost ? STATUS_FAILED : STATUS_USAGE;
 	outcome = report_open(&report, opt, ranks, why);
 	if (ranks_agree(ranks, outcome, why))
 		status = STATUS_FAILED;

@@ -4,11 +4,14 @@
  * and the summary.  Other ranks call the same functions, which do nothing
  * there, so that the training loop reads the same for all.
  */
+#define _GNU_SOURCE	/* sched_getaffinity() */
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "train.h"
@@ -87,6 +90,16 @@ static void json_split(FILE *f, const struct split *s, uint64_t steps)
 
 /* ---- Begin ------------------------------------------------------------- */
 
+/* CPUs that this process may use, which may be fewer than there are. */
+static int usable_cpus(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return CPU_COUNT(&set);
+}
+
 int report_open(struct report *r, const struct options *opt,
 		const struct ranks *ranks, char *why)
 {
@@ -122,11 +135,10 @@ int report_open(struct report *r, const struct options *opt,
 		   ranks->info.nodeCount == 1 ? "" : "s",
 		   r->ranks == 1 ? "" : ", joined by ",
 		   r->ranks == 1 ? "" : ranks->info.transports);
-	if (ranks->info.localCount > sysconf(_SC_NPROCESSORS_ONLN))
-		report_say(r, "note: %d ranks share the %ld CPUs of this node, "
+	if (ranks->info.localCount > usable_cpus())
+		report_say(r, "note: %d ranks share the %d CPUs of this node, "
 			   "so they also wait for each other's CPU",
-			   ranks->info.localCount,
-			   sysconf(_SC_NPROCESSORS_ONLN));
+			   ranks->info.localCount, usable_cpus());
 	return 0;
 }
 
@@ -214,20 +226,36 @@ static void progress_text(const struct report *r, const struct step_report *s,
 	snprintf(text, cap, "epoch %llu/%llu  step %llu/%llu  loss %s  "
 		 "%.0f samples/s  %s left", (ull)s->epoch, (ull)epochs,
 		 (ull)s->step, (ull)r->total, loss,
-		 steps * (double)r->opt->batch / seconds, left);
+		 (double)r->samples / seconds, left);
 }
 
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+		return 80;
+	return size.ws_col;
+}
+
+/* One line, or the next one could not be drawn over it: the bar takes what
+ * the numbers leave. */
 static void show_bar(struct report *r, const struct step_report *s)
 {
-	uint64_t done = s->step * BAR_WIDTH / r->total;
 	char bar[BAR_WIDTH + 1], text[160];
-	int i;
+	int room, width, i;
 
-	for (i = 0; i < BAR_WIDTH; i++)
-		bar[i] = (uint64_t)i < done ? '#' : '.';
-	bar[BAR_WIDTH] = '\0';
 	progress_text(r, s, text, sizeof(text));
-	printf("\r[%s] %s\033[K", bar, text);
+	room = terminal_width() - 1;
+	width = room - (int)strlen(text) - 3;
+	width = width > BAR_WIDTH ? BAR_WIDTH : width;
+	for (i = 0; i < width; i++)
+		bar[i] = s->step * (uint64_t)width / r->total > (uint64_t)i ?
+			 '#' : '.';
+	if (width > 2)
+		printf("\r[%.*s] %s\033[K", width, bar, text);
+	else
+		printf("\r%.*s\033[K", room, text);
 	fflush(stdout);
 	r->bar_shown = true;
 }
@@ -259,6 +287,7 @@ void report_step(struct report *r, const struct step_report *s)
 {
 	if (!r->on)
 		return;
+	r->samples += s->samples;
 	if (r->loss)
 		r->loss[r->losses++] = s->loss;
 	if (r->json) {

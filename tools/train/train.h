@@ -276,6 +276,7 @@ struct report {
 	uint64_t total, per_epoch;	/* steps */
 	uint64_t first;			/* steps done when this run began */
 	double began;			/* when the first step began */
+	uint64_t samples;		/* since then */
 	double last_line;
 	uint64_t last_quarter;
 	double *loss;			/* of each step now, for --plot */
