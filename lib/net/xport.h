@@ -114,8 +114,8 @@ struct tutti_xport_ops {
 	 * slots, slot_bytes, note_max and counters are set by the caller. */
 	tuttiResult_t (*chan_init)(struct tutti_xport *x,
 				   struct tutti_chan *c);
-	/* Free everything.  Never waits for a peer; what was posted is still
-	 * delivered.  NULL is allowed. */
+	/* Free everything.  Never waits for a peer; what flushed has confirmed
+	 * is still delivered.  NULL is allowed. */
 	void (*close)(struct tutti_xport *x);
 
 	/* Where to write message c->tx_msg of `len` bytes; the caller has a

@@ -555,14 +555,17 @@ static void find_missing(struct meet *m, const bool *want)
 	for (int r = 0; r < m->env->ranks; r++) {
 		const uint8_t *addr = m->addrs + (size_t)r * TUTTI_TCP_ADDR;
 		struct missing *p = &m->peers[r];
-		char where[TUTTI_TCP_WHERE];
+		char where[TUTTI_TCP_WHERE], here[TUTTI_TCP_WHERE];
 
 		if (!want[r] || r == m->env->rank)
 			continue;
 		if (family(addr) == AF_UNSPEC || family(addr) != family(own)) {
 			tutti_tcp_where(where, addr);
-			tutti_warn("rank %d cannot be reached by TCP from rank "
-				   "%d: it has %s", r, m->env->rank, where);
+			tutti_tcp_where(here, own);
+			tutti_warn("rank %d at %s cannot be reached by TCP "
+				   "from rank %d at %s: the addresses are of "
+				   "different kinds", r, where, m->env->rank,
+				   here);
 			continue;
 		}
 		p->wanted = true;

@@ -471,7 +471,8 @@ static bool tcp_flushed(struct tutti_xport *x)
 
 /* End a connection so that the peer still gets what was sent.  The kernel
  * would answer unread bytes by a reset, which destroys what it has not yet
- * delivered, so they are read first. */
+ * delivered, so they are read first.  It does the same with bytes that come
+ * later, and against that only tcp_flushed helps. */
 static void part(struct tutti_xport *x, struct peer *p)
 {
 	char waste[16384];
