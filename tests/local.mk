@@ -22,7 +22,6 @@ include tests/conform/coll.mk
 include tests/proc/train.mk
 include tests/unit/train.mk
 include tests/unit/boot.mk
-include tests/conform/local.mk
 include tests/unit/net.mk
 
 TESTS += $(STRESS)

@@ -8,3 +8,6 @@ tests_conform_walk_SOURCES = \
 	tests/conform/world.c tests/conform/world.h
 tests_conform_walk_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_conform_walk_LDADD = libtutti-core.la -lm
+TESTS += tests/proc/coll.sh
+EXTRA_DIST += tests/proc/coll.sh
+tests/proc/coll.log: tests/conform/walk$(EXEEXT) tools/tutti$(EXEEXT)
