@@ -84,7 +84,9 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 		free(k);
 		return rc;
 	}
-	rc = tutti_program_make(&k->program, s, lane);
+	/* The leading pair; one rank alone has nobody to tell. */
+	rc = tutti_program_make(&k->program, s, lane, comm->ranks > 1 &&
+				entry->algo->flags & TUTTI_HAS_MAPPED ? 2 : 0);
 	tutti_sched_free(s);
 	if (rc) {
 		free(k);

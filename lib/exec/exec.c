@@ -91,10 +91,8 @@ static size_t whole_elems(size_t bytes, size_t elem)
 	return tutti_max(bytes / elem, 1);
 }
 
-/* Cut for program `p`, whose first `skip` operations are done apart. */
 static void cut(struct tutti_cut *c, const struct tutti_exec *e,
-		const struct tutti_program *p, uint32_t skip, size_t count,
-		size_t elem)
+		const struct tutti_program *p, size_t count, size_t elem)
 {
 	size_t piece = (count + p->pieces - 1) / p->pieces;
 	size_t slot = e->slot_bytes / p->chunks_max;
@@ -104,7 +102,6 @@ static void cut(struct tutti_cut *c, const struct tutti_exec *e,
 	if (e->slice_bytes && e->slice_bytes < slot)
 		slot = e->slice_bytes;
 	c->p = p;
-	c->skip = skip;
 	c->elem = elem;
 	c->piece_elems = piece;
 	c->slice_elems = p->moves_mail ? whole_elems(slot, elem) : piece;
@@ -122,10 +119,10 @@ void tutti_recipe_cut(struct tutti_recipe *r, const struct tutti_exec *e,
 {
 	size_t elem = tutti_type_size((int)r->type);
 
-	cut(&r->mail, e, mail, mapped ? 2 : 0, r->count, elem);
+	cut(&r->mail, e, mail, r->count, elem);
 	memset(&r->mapped, 0, sizeof(r->mapped));
 	if (mapped)
-		cut(&r->mapped, e, mapped, 2, r->count, elem);
+		cut(&r->mapped, e, mapped, r->count, elem);
 	r->reduce = e->kernels->fn[r->type][r->redop];
 	r->stream = r->out_bytes * (size_t)e->ranks >= STREAM_BYTES;
 }
@@ -541,7 +538,7 @@ static enum fired fire(struct tutti_job *j, int lane,
 /* Operations of a lane in one segment, and in all. */
 static uint32_t lane_ops(const struct tutti_job *j, int lane)
 {
-	return j->c->p->nops[lane] - (lane == 0 ? j->c->skip : 0);
+	return j->c->p->nops[lane] - (lane == 0 ? j->c->p->skip : 0);
 }
 
 static uint32_t lane_steps(const struct tutti_job *j, int lane)
@@ -552,7 +549,7 @@ static uint32_t lane_steps(const struct tutti_job *j, int lane)
 static const struct tutti_xop *lane_op(const struct tutti_job *j, int lane,
 				       uint32_t step)
 {
-	return &j->c->p->ops[lane][(lane == 0 ? j->c->skip : 0) +
+	return &j->c->p->ops[lane][(lane == 0 ? j->c->p->skip : 0) +
 				step % lane_ops(j, lane)];
 }
 
@@ -602,7 +599,7 @@ static bool in_order(const struct tutti_job *j, int lane,
 		return true;
 	/* The same segment's operation in the other lane. */
 	step = step / lane_ops(j, lane) * lane_ops(j, op->wait_lane) +
-	       op->wait_op - (op->wait_lane == 0 ? j->c->skip : 0);
+	       op->wait_op - (op->wait_lane == 0 ? j->c->p->skip : 0);
 	return step_done(j, op->wait_lane, step, op, s);
 }
 
@@ -649,7 +646,7 @@ static enum fired push_single(struct tutti_job *j, int lane, bool *moved)
 {
 	struct tutti_lane_state *l = &j->lane[lane];
 	const struct tutti_xop *ops = j->c->p->ops[lane] +
-				      (lane == 0 ? j->c->skip : 0);
+				      (lane == 0 ? j->c->p->skip : 0);
 	uint32_t steps = lane_ops(j, lane);
 
 	while (l->step < steps) {

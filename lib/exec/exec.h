@@ -34,9 +34,12 @@ static inline struct tutti_chan *tutti_exec_chan(const struct tutti_exec *e,
 struct tutti_program;
 
 /* Unroll a schedule.  `lane` is the channels' lane of the schedule's lane 0.
- * Errors: tuttiSystemError. */
+ * The first `skip` operations of lane 0 are not repeated with the others: 2
+ * for an algorithm that has a mapped form, whose both forms begin with a
+ * notification of and from every rank; else 0.  Errors: tuttiSystemError. */
 tuttiResult_t tutti_program_make(struct tutti_program **out,
-				 const struct tutti_sched *s, int lane);
+				 const struct tutti_sched *s, int lane,
+				 uint32_t skip);
 void tutti_program_free(struct tutti_program *p);
 
 /* What one rank tells about its buffers at the start of an operation. */
@@ -47,7 +50,6 @@ struct tutti_arrival {
 /* How a count of elements is cut for a program. */
 struct tutti_cut {
 	const struct tutti_program *p;
-	uint32_t skip;		/* operations before the repeated part */
 	size_t elem;		/* bytes */
 	size_t piece_elems, slice_elems;
 	uint32_t slices, segment_slices, segments;
@@ -58,8 +60,8 @@ struct tutti_cut {
 struct tutti_recipe {
 	struct tutti_cut mail;
 	/* The same algorithm reaching peers' memory, p NULL if there is none.
-	 * If there is one, both programs begin with a notification of and
-	 * from every rank. */
+	 * If there is one, the operation begins by telling where buffers
+	 * are. */
 	struct tutti_cut mapped;
 	size_t count;			/* elements of a block */
 	tuttiDataType_t type;

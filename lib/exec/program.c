@@ -36,6 +36,7 @@ static bool share_rank(const struct tutti_spot *a, uint32_t na,
 	return false;
 }
 
+/* `ops` are the `n` that are repeated. */
 static uint8_t find_after(const struct tutti_xop *ops, uint32_t n, uint32_t at)
 {
 	const struct tutti_xop *op = &ops[at];
@@ -65,6 +66,8 @@ static struct tutti_spot *fill_lane(struct tutti_program *p,
 				    const struct tutti_sched *s, uint32_t lane,
 				    struct tutti_spot *to)
 {
+	uint32_t skip = lane == 0 ? p->skip : 0;
+
 	for (uint32_t i = 0; i < p->nops[lane]; i++) {
 		struct tutti_xop *x = &p->ops[lane][i];
 		uint32_t iter;
@@ -92,9 +95,10 @@ static struct tutti_spot *fill_lane(struct tutti_program *p,
 		p->refs_max = tutti_max(p->refs_max,
 					tutti_max(x->nsrc, x->ndst));
 	}
-	for (uint32_t i = 0; i < p->nops[lane]; i++)
-		p->ops[lane][i].after = find_after(p->ops[lane],
-						   p->nops[lane], i);
+	for (uint32_t i = skip; i < p->nops[lane]; i++)
+		p->ops[lane][i].after = find_after(p->ops[lane] + skip,
+						   p->nops[lane] - skip,
+						   i - skip);
 	return to;
 }
 
@@ -115,7 +119,8 @@ static size_t count_spots(const struct tutti_sched *s)
 }
 
 tuttiResult_t tutti_program_make(struct tutti_program **out,
-				 const struct tutti_sched *s, int lane)
+				 const struct tutti_sched *s, int lane,
+				 uint32_t skip)
 {
 	struct tutti_program *p = calloc(1, sizeof(*p));
 	struct tutti_spot *to;
@@ -126,6 +131,7 @@ tuttiResult_t tutti_program_make(struct tutti_program **out,
 	p->ranks = s->ranks;
 	p->rank = s->rank;
 	p->lane = lane;
+	p->skip = skip;
 	p->pieces = s->pieces;
 	p->blocks_in = s->blocks_in;
 	p->blocks_out = s->blocks_out;

@@ -22,6 +22,7 @@ struct tutti_program {
 	enum tutti_coll coll;
 	int ranks, rank;
 	int lane;		/* of the channels */
+	uint32_t skip;		/* first operations of lane 0, done apart */
 	uint32_t pieces, blocks_in, blocks_out, scratch;
 	uint32_t nlanes, refs_max, chunks_max;
 	bool moves_mail;	/* some message carries chunks */

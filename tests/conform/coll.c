@@ -248,9 +248,10 @@ static int check(const struct world *w, const struct shot *s,
 
 int shoot(struct world *w, const struct shot *s)
 {
-	struct frame f = { { 0 } };
+	struct frame f;
 	int bad = 1;
 
+	memset(&f, 0, sizeof(f));
 	if (frame_make(&f, w, s)) {
 		fprintf(stderr, "no memory for a test\n");
 		goto out;
