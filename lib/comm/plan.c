@@ -65,6 +65,7 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	struct tutti_sched *s;
 	struct stored *k;
 	tuttiResult_t rc;
+	bool meets;
 
 	for (k = t->stored; k; k = k->next)
 		if (k->algo == entry->algo && k->root == q->root &&
@@ -84,9 +85,10 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 		free(k);
 		return rc;
 	}
-	/* The leading pair; one rank alone has nobody to tell. */
-	rc = tutti_program_make(&k->program, s, lane, comm->ranks > 1 &&
-				entry->algo->flags & TUTTI_HAS_MAPPED ? 2 : 0);
+	/* Where peers' memory may be reached, ranks meet first. */
+	meets = entry->algo->flags & TUTTI_HAS_MAPPED && comm->ranks > 1 &&
+		comm->nodes == 1;
+	rc = tutti_program_make(&k->program, s, lane, meets ? 2 : 0);
 	tutti_sched_free(s);
 	if (rc) {
 		free(k);
