@@ -31,6 +31,7 @@ struct tutti_algo {
 	unsigned int flags;
 	/* Whether it can serve this query; q->rank does not matter. */
 	bool (*serves)(const struct tutti_query *q);
+	/* This and cost: only for a query that it serves. */
 	tuttiResult_t (*build)(struct tutti_sink *k,
 			       const struct tutti_query *q);
 	/* For the busiest rank over all ranks (q->rank does not matter);

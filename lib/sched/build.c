@@ -103,19 +103,23 @@ static tuttiResult_t list_run(struct tutti_sink *k, uint32_t times)
 {
 	struct tutti_list *l = (struct tutti_list *)k;
 
-	if (l->run_open && times == 1 && l->times == 1)
-		return tuttiSuccess;
 	l->times = times;
 	l->run_open = false;
 	return tuttiSuccess;
 }
 
-/* Append the run's record before its first operation. */
+/* Append the run's record before its first operation, or go on with the last
+ * one if both are of one time. */
 static tuttiResult_t open_run(struct tutti_list *l)
 {
 	struct tutti_sched *s = l->sched;
 	tuttiResult_t rc;
 
+	if (l->times == 1 && s->lanes[s->nlanes - 1].nruns &&
+	    s->runs[s->nruns - 1].times == 1) {
+		l->run_open = true;
+		return tuttiSuccess;
+	}
 	rc = grow(&s->runs, &l->runs_max, (uint64_t)s->nruns + 1,
 		  sizeof(*s->runs));
 	if (rc)
@@ -206,9 +210,8 @@ void tutti_list_fini(struct tutti_list *l)
 	l->sched = NULL;
 }
 
-/* Whether the query makes sense at all, before an algorithm sees it. */
-static tuttiResult_t check_query(const struct tutti_algo *algo,
-				 const struct tutti_query *q)
+tuttiResult_t tutti_query_check(const struct tutti_algo *algo,
+				const struct tutti_query *q)
 {
 	int n = q->shape->ranks;
 
@@ -229,7 +232,7 @@ tuttiResult_t tutti_sched_build(struct tutti_sched **out,
 	struct tutti_list list;
 	tuttiResult_t rc;
 
-	rc = check_query(algo, q);
+	rc = tutti_query_check(algo, q);
 	if (rc)
 		return rc;
 	if (!(algo->flags & TUTTI_HAS_MAPPED))

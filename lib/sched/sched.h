@@ -210,7 +210,7 @@ tuttiResult_t tutti_sched_build(struct tutti_sched **out,
 				const struct tutti_algo *algo,
 				const struct tutti_query *q);
 
-/* What one rank does, counted without storing a record. */
+/* What one rank does, counted without storing a record; errors as above. */
 struct tutti_sched_stats {
 	uint64_t records;	/* operations as emitted, runs not unrolled */
 	uint64_t ops;		/* runs unrolled */

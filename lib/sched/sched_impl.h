@@ -3,7 +3,7 @@
 #ifndef TUTTI_SCHED_IMPL_H
 #define TUTTI_SCHED_IMPL_H
 
-#include "sched/sched.h"
+#include "sched/algo.h"
 
 #define TUTTI_ALGO_NAME_MAX 32	/* with the ending 0 */
 
@@ -26,5 +26,9 @@ tuttiResult_t tutti_list_begin(struct tutti_list *l,
 tuttiResult_t tutti_list_take(struct tutti_list *l, struct tutti_sched **out);
 
 void tutti_list_fini(struct tutti_list *l);
+
+/* Whether the query makes sense, and the algorithm serves it. */
+tuttiResult_t tutti_query_check(const struct tutti_algo *algo,
+				const struct tutti_query *q);
 
 #endif

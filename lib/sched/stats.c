@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "sched/algo.h"
+#include "sched/sched_impl.h"
 
 struct counter {
 	struct tutti_sink sink;		/* first */
@@ -102,6 +102,9 @@ tuttiResult_t tutti_sched_count(struct tutti_sched_stats *out,
 	};
 	tuttiResult_t rc;
 
+	rc = tutti_query_check(algo, q);
+	if (rc)
+		return rc;
 	if (!(algo->flags & TUTTI_HAS_MAPPED))
 		own.mapped = false;
 	rc = algo->build(&c.sink, &own);

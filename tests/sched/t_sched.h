@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of schedules share: shapes, all ranks' schedules of a query,
+ * a random number that is the same in every run, and an algorithm of two lanes
+ * and scratch, which no algorithm of the library has yet. */
+#ifndef T_SCHED_H
+#define T_SCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sched/verify.h"
+
+#define T_RANKS_MAX 10000
+
+/* Ranks on nodes: one after the other (interleaved), or in uneven blocks. */
+struct t_shape {
+	struct tutti_shape shape;	/* first */
+	int node[T_RANKS_MAX];
+};
+
+enum t_layout { T_ONE_NODE, T_INTERLEAVED, T_UNEVEN, T_LAYOUTS };
+
+void t_shape_init(struct t_shape *s, int ranks, enum t_layout layout);
+
+/* A query for rank 0, or for a message from rank 0 to the last. */
+struct tutti_query t_query(const struct tutti_algo *algo,
+			   const struct tutti_shape *shape, bool mapped,
+			   int root);
+
+/* Schedules of all ranks; NULL where a rank has no part.  Ends the test if
+ * that fails. */
+struct tutti_sched **t_build(const struct tutti_algo *algo,
+			     const struct tutti_query *q);
+void t_free(struct tutti_sched **scheds, int ranks);
+
+/* A deep copy, to be freed like any other. */
+struct tutti_sched *t_copy(const struct tutti_sched *s);
+
+uint32_t t_random(uint64_t *state);
+
+/* all_reduce of `T_LANES_PIECES` pieces: lane 0 adds each piece into the one
+ * chunk of scratch, lane 1 brings it to OUT, and each waits for the other. */
+#define T_LANES_PIECES 3
+extern const struct tutti_algo_entry t_two_lanes;
+
+#endif
