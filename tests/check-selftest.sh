@@ -125,6 +125,10 @@ printf '#!/bin/sh\necho "  --bogus X  no such option"\n' \
 chmod +x "$scratch/build/perf/tutti-perf"
 plant usage 'does not know --bogus' true
 plant usage 'help does not know --inplace' true
+printf '#!/bin/sh\necho "  --lr X  rate (default: 7)"\n' \
+	>"$scratch/build/tools/tutti-train"
+chmod +x "$scratch/build/tools/tutti-train"
+plant usage 'default of --lr is 7' true
 
 printf '%d faults planted\n' "$planted"
 [ "$planted" -gt 30 ] || fault "too few faults were planted"
