@@ -61,11 +61,12 @@ steps_done() {
 	sed -n 's/^{"params_sha256".*"steps_done":\([0-9]*\).*/\1/p' "$1"
 }
 
-for signal in INT TERM; do
+# The launcher, too, tells the signal that it got.
+for signal in INT:130 TERM:143; do
 	start --json "$work/signal"
-	kill -"$signal" "$started"
+	kill -"${signal%:*}" "$started"
 	wait "$started"
-	expect "$?" 130 "status after SIG$signal"
+	expect "$?" "${signal#*:}" "status after SIG$signal"
 	expect_line "$work/out" 'interrupted after step' "line after SIG$signal"
 	done=$(steps_done "$work/signal")
 	train 2 0 --steps "$done" --batch 64 --json "$work/straight"
@@ -74,6 +75,17 @@ for signal in INT TERM; do
 		--json "$work/loaded"
 	expect_hash "$work/loaded" "$(hash_of "$work/straight")"
 done
+
+# One rank alone: the other does not wait for it in vain.
+start
+# shellcheck disable=SC2046 # one id
+kill -KILL $(marked "$mark" | while read -r pid; do
+	tr '\0' '\n' <"/proc/$pid/environ" | grep -q '^TUTTI_RANK=1$' &&
+		echo "$pid"
+done)
+wait "$started"
+expect "$?" 137 'status after the death of a rank'
+within 5 none_marked "$mark" || fault 'processes outlive a dead rank'
 
 start --checkpoint-every 7
 for pid in $(marked "$mark"); do
