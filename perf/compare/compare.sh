@@ -97,6 +97,12 @@ tutti) huge=--huge ;;
 malloc) huge= ;;
 *) refuse "--alloc takes malloc or tutti, not \"$alloc\"." ;;
 esac
+for name in $(echo "$peers" | tr , ' '); do
+	case $name in
+	ompi | mpich | gloo) ;;
+	*) refuse "there is no peer \"$name\": give some of ompi,mpich,gloo." ;;
+	esac
+done
 number -n "$ranks" 1
 number -f "$factor" 2
 number -i "$iters" 1
@@ -182,10 +188,22 @@ peer() {
 	fi
 }
 
+# Ranks are bound to a CPU each, as the MPI libraries do it for theirs.
+# shellcheck disable=SC2016,SC2086
 run_tutti() {
-	run tools/tutti run -n "$ranks" -- perf/tutti-perf "$op" -b "$b" \
-		-e "$e" -f "$factor" -n "$iters" --alloc "$alloc" $inplace \
-		--json "$work/json"
+	if [ "$ranks" -le "$cpus" ]; then
+		bind='set -- $cpu_list -- "$@"
+			shift "$TUTTI_LOCAL_RANK"
+			cpu=$1
+			while [ "$1" != -- ]; do shift; done
+			shift
+			exec taskset -c "$cpu" "$@"'
+	else
+		bind='exec "$@"'
+	fi
+	run tools/tutti run -n "$ranks" -- sh -c "$bind" sh \
+		perf/tutti-perf "$op" -b "$b" -e "$e" -f "$factor" \
+		-n "$iters" --alloc "$alloc" $inplace --json "$work/json"
 	status=$?
 	if [ $status -ne 0 ]; then
 		cat "$work/err" >&2
@@ -266,6 +284,10 @@ have() {
 }
 
 cpus=$(nproc)
+# "0-2,5" as "0 1 2 5": the CPUs that this script may use.
+cpu_list=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status |
+	tr , '\n' | awk -F- '{ for (i = $1; i <= $NF; i++) printf "%d ", i }')
+export cpu_list
 TMPDIR=$work
 export TMPDIR
 list=
@@ -295,7 +317,7 @@ verdict=$?
 
 if ! command -v gnuplot >/dev/null; then
 	echo "No plot: gnuplot is not installed."
-elif [ "$op" != barrier ]; then
+elif [ "$op" != barrier ] && [ -n "$list" ]; then
 	gnuplot <<-EOF && echo "Rows in $out.jsonl, plot in $out.svg."
 		set terminal svg size 900,700 dynamic background "white"
 		set output "$out.svg"
