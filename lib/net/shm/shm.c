@@ -6,8 +6,9 @@
  * last word, stored last, holds number and tag, so the line proves itself and
  * costs one transfer.  A somewhat longer one is several such lines, which
  * travel side by side; its ends work on a copy in one piece.  A long one lies
- * in a slot beside the lines, and its line follows.  The released counter of a channel is written by the receiver alone
- * and read by the sender only when it has run out of credits.
+ * in a slot beside the lines, and its line follows.  The released counter of a
+ * channel is written by the receiver alone and read by the sender only when it
+ * has run out of credits.
  *
  * Buffers of peers.  The owner of a buffer names its segment in the first
  * message of an operation; a peer that has not mapped it does so then and
