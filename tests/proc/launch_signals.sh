@@ -105,17 +105,13 @@ expect "$(cat "$work"/usr/usr1.* | wc -l)" 3 'deliveries of SIGUSR1'
 
 # The launcher's helper killed: the launcher ends the ranks itself.  Both at
 # once: the kernel ends the ranks.
-helper_of() {
-	sed -n "s|^\([0-9]*\) (tutti-keeper) . $1 .*|\1|p" \
-		/proc/[0-9]*/stat 2>/dev/null
-}
 mkdir "$work/helper" "$work/both"
 env dir="$work/helper" PROC_MARK="$mark" "$tutti" run -n 2 sh -c "$family" \
 	</dev/null 2>"$work/helper/err" &
 launcher=$!
 within 20 all_exist "$work/helper/ready.0" "$work/helper/ready.1" ||
 	fault 'helper: ranks do not start'
-kill -KILL "$(helper_of $launcher)" || fault 'no helper process found'
+kill -KILL "$(keeper_of "$mark")" || fault 'no helper process found'
 wait "$launcher"
 expect "$?" 125 'status when the helper was killed'
 expect_line "$work/helper/err" 'helper process was killed by SIGKILL' 'helper'
@@ -127,7 +123,7 @@ env dir="$work/both" PROC_MARK="$mark" "$tutti" run -n 2 sh -c "$ignoring" \
 launcher=$!
 within 20 all_exist "$work/both/ready.0" "$work/both/ready.1" ||
 	fault 'both: ranks do not start'
-kill -KILL "$launcher" "$(helper_of $launcher)"
+kill -KILL "$launcher" "$(keeper_of "$mark")"
 wait "$launcher"
 within 5 none_marked "$mark" ||
 	fault "both killed: left behind $(marked "$mark" | tr '\n' ' ')"

@@ -18,17 +18,50 @@ expect_line "$work/err" 'rank 1 .* was killed by SIGKILL' 'killed rank'
 expect_status 139 run -n 2 sh -c 'ulimit -c 0; [ "$TUTTI_RANK" != 1 ] || kill -SEGV $$'
 expect_line "$work/err" 'rank 1 .* was killed by SIGSEGV' 'crashed rank'
 
-# The first of several, although all are dead when the launcher looks, and
-# lower ranks are looked at first.
-expect_status 13 run -n 4 sh -c 'sleep 0.$((4 - TUTTI_RANK)); exit 1$TUTTI_RANK'
-expect_line "$work/err" 'rank 3 .* ended with status 13' 'first of four'
+# The first of several that end while the launcher does not look, although
+# the kernel lists rank 0 first.
+run -n 4 sh -c 'echo $$ >"$work/new.$TUTTI_RANK"
+	mv "$work/new.$TUTTI_RANK" "$work/pid.$TUTTI_RANK"
+	exec sleep 30' </dev/null 2>"$work/err" &
+job=$!
+within 20 all_exist "$work/pid.0" "$work/pid.1" "$work/pid.2" "$work/pid.3" ||
+	fault 'four ranks do not start'
+keeper=$(keeper_of "$mark")
+kill -STOP "$keeper"
+for rank in 2 0 3 1; do
+	read -r pid <"$work/pid.$rank"
+	kill -KILL "$pid"
+	within 5 grep -q ' (sleep) Z' "/proc/$pid/stat" ||
+		fault "rank $rank does not end"
+done
+kill -CONT "$keeper"
+wait "$job"
+expect "$?" 137 'four killed ranks'
+expect_line "$work/err" 'rank 2 .* was killed by SIGKILL' 'first of four'
 expect "$(grep -c 'rank' "$work/err")" 1 'lines about failing ranks'
 
 # A rank that was killed is the cause, also if a peer that saw its connections
 # close was quicker to end.
-expect_status 137 run -n 2 sh -c '[ "$TUTTI_RANK" = 0 ] && exit 6; sleep 0.05; kill -KILL $$'
+after_first() {
+	rm -f "$work/first" "$work/second"
+	expect_status "$1" run -n 2 sh -c 'ulimit -c 0
+		if [ "$TUTTI_RANK" = 0 ]; then
+			echo $$ >"$work/first"
+			until [ -e "$work/second" ]; do :; done
+			exit 6
+		fi
+		until [ -s "$work/first" ]; do :; done
+		read -r pid <"$work/first"
+		touch "$work/second"
+		while kill -0 "$pid" 2>/dev/null; do :; done
+		kill -'"$2"' $$'
+}
+after_first 137 KILL
+expect_line "$work/err" 'rank 1 .* was killed by SIGKILL' 'killed soon after'
+after_first 139 SEGV
 # ... but not one that aborts because of the first.
-expect_status 6 run -n 2 sh -c 'ulimit -c 0; [ "$TUTTI_RANK" = 0 ] && exit 6; sleep 0.05; kill -ABRT $$'
+after_first 6 ABRT
+expect_line "$work/err" 'rank 0 .* ended with status 6' 'aborts soon after'
 
 # Others get a moment to end by themselves, and no more.
 start=$(now)

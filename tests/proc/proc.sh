@@ -42,6 +42,13 @@ marked() {
 		sed 's|/proc/||; s|/environ||'
 }
 
+# The id of the launcher's second process of the one job with a mark.
+keeper_of() {
+	for pid in $(marked "$1"); do
+		grep -q '(tutti-keeper)' "/proc/$pid/stat" && echo "$pid"
+	done
+}
+
 # Call a command until it succeeds, at most $1 seconds.
 within() {
 	end=$(($(now) + $1 * 100))
