@@ -498,7 +498,7 @@ static int listen_at(uint16_t port, int *err)
 	for (size_t i = 0; i < tutti_countof(families); i++) {
 		union tutti_sockaddr any = { .sa.sa_family =
 					     (sa_family_t)families[i] };
-		const int zero = 0, one = 1;
+		const int zero = 0;
 
 		if (families[i] == AF_INET6)
 			any.in6.sin6_port = htons(port);
@@ -509,7 +509,6 @@ static int listen_at(uint16_t port, int *err)
 			*err = errno;
 			continue;
 		}
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 		if (families[i] == AF_INET6)
 			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero,
 				   sizeof(zero));

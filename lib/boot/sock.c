@@ -123,6 +123,7 @@ static bool raise_limit(void)
 int tutti_sock_open(int family)
 {
 	const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	const int one = 1;
 	int fd;
 
 	pthread_once(&ours.once, install);
@@ -132,6 +133,11 @@ int tutti_sock_open(int family)
 		fd = socket(family, type, 0);
 	fd = enter(fd);
 	pthread_mutex_unlock(&ours.lock);
+	/* Both ends: a port that a finished connection lingers on must serve
+	 * the next job's listener. */
+	if (fd >= 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one,
+				 sizeof(one));
 	return fd;
 }
 

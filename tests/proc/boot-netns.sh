@@ -4,6 +4,7 @@
 # Two hosts, made of network namespaces joined by a cable: cases 3, 5 and 6,
 # and meeting points with addresses that others cannot reach.  A namespace
 # lives as long as the process that holds it, so nothing can be left behind.
+# And one host with few ports: case 72.
 set -u
 bootrank=$(readlink -f "${BOOTRANK:-${top_builddir:-.}/tests/proc/bootrank}")
 failures=0
@@ -35,7 +36,7 @@ fail()
 {
 	echo "FAILED: $what: $*"
 	failures=$((failures + 1))
-	sed 's|^|    |' "$dir"/*.out "$dir"/*.log
+	sed 's|^|    |' "$dir"/*.out "$dir"/*.log 2>/dev/null
 }
 
 # on HOST COMMAND...
@@ -173,6 +174,28 @@ meet 3000
 [ "$second" = 6 ] || fail "b ended with $second"
 grep -q "on its own host only, and this is hostb" "$dir/b.out" ||
 	fail "b does not say why"
+
+what="case 72: 20 jobs on end with 60 ports"
+on a sh -c 'echo "30000 30059" >/proc/sys/net/ipv4/ip_local_port_range'
+for i in $(seq 20); do
+	rm -f "$dir"/*.out "$dir"/*.log "$dir/id"
+	ranks=()
+	on a "$bootrank" host "$dir/id" 6 0 10000 gather leave \
+		>"$dir/r0.out" 2>&1 </dev/null &
+	ranks+=($!)
+	for _ in $(seq 200); do
+		[ -s "$dir/id" ] && break
+		sleep 0.01
+	done
+	for r in 1 2 3 4 5; do
+		on a "$bootrank" join "$(cat "$dir/id")" 6 $r 10000 gather \
+			leave >"$dir/r$r.out" 2>&1 </dev/null &
+		ranks+=($!)
+	done
+	for p in "${ranks[@]}"; do
+		wait "$p" || fail "job $i: a rank ended with $?"
+	done
+done
 
 what="no interface at all"
 on a ip link set lo down
