@@ -2,30 +2,44 @@
 # Proofs over all algorithms, without a byte moved, and the proof of the
 # prover: faults planted in schedules.
 if CRITERION
-T_SCHED = \
-	tests/sched/golden \
-	tests/sched/mutate \
-	tests/sched/text \
+sched_tests = tests/sched/golden tests/sched/mutate tests/sched/text \
 	tests/sched/verify
+check_PROGRAMS += $(sched_tests)
+TESTS += $(sched_tests)
 
-check_PROGRAMS += $(T_SCHED)
-TESTS += $(T_SCHED)
-
-T_SCHED_COMMON = tests/sched/t_sched.c tests/sched/t_sched.h
-T_SCHED_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/sched \
-	$(CRITERION_CFLAGS)
-T_SCHED_LDADD = libtutti-core.la $(CRITERION_LIBS)
-
-tests_sched_golden_SOURCES = tests/sched/golden.c $(T_SCHED_COMMON)
-tests_sched_golden_CPPFLAGS = $(T_SCHED_CPPFLAGS)
-tests_sched_golden_LDADD = $(T_SCHED_LDADD)
-tests_sched_mutate_SOURCES = tests/sched/mutate.c $(T_SCHED_COMMON)
-tests_sched_mutate_CPPFLAGS = $(T_SCHED_CPPFLAGS)
-tests_sched_mutate_LDADD = $(T_SCHED_LDADD)
-tests_sched_text_SOURCES = tests/sched/text.c $(T_SCHED_COMMON)
-tests_sched_text_CPPFLAGS = $(T_SCHED_CPPFLAGS)
-tests_sched_text_LDADD = $(T_SCHED_LDADD)
-tests_sched_verify_SOURCES = tests/sched/verify.c $(T_SCHED_COMMON)
-tests_sched_verify_CPPFLAGS = $(T_SCHED_CPPFLAGS)
-tests_sched_verify_LDADD = $(T_SCHED_LDADD)
+sched_tests_common = tests/sched/t_sched.c tests/sched/t_sched.h
+tests_sched_golden_SOURCES = tests/sched/golden.c $(sched_tests_common)
+tests_sched_golden_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_golden_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_mutate_SOURCES = tests/sched/mutate.c $(sched_tests_common)
+tests_sched_mutate_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_mutate_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_text_SOURCES = tests/sched/text.c $(sched_tests_common)
+tests_sched_text_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_text_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_verify_SOURCES = tests/sched/verify.c $(sched_tests_common)
+tests_sched_verify_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_verify_LDADD = libtutti-core.la $(CRITERION_LIBS)
 endif
+
+EXTRA_DIST += \
+	tests/sched/golden/all_gather-direct1-mapped.txt \
+	tests/sched/golden/all_gather-recursive.txt \
+	tests/sched/golden/all_gather-ring.txt \
+	tests/sched/golden/all_reduce-direct1.txt \
+	tests/sched/golden/all_reduce-direct2-mail.txt \
+	tests/sched/golden/all_reduce-direct2-mapped.txt \
+	tests/sched/golden/all_reduce-recursive-folded.txt \
+	tests/sched/golden/all_reduce-recursive.txt \
+	tests/sched/golden/all_reduce-ring.txt \
+	tests/sched/golden/barrier-dissemination.txt \
+	tests/sched/golden/broadcast-binomial.txt \
+	tests/sched/golden/broadcast-chain.txt \
+	tests/sched/golden/broadcast-direct1-mapped.txt \
+	tests/sched/golden/one-rank.txt \
+	tests/sched/golden/reduce-binomial.txt \
+	tests/sched/golden/reduce-direct2-mail.txt \
+	tests/sched/golden/reduce-direct2-mapped.txt \
+	tests/sched/golden/reduce_scatter-direct1-mail.txt \
+	tests/sched/golden/reduce_scatter-ring.txt \
+	tests/sched/golden/sendrecv-receiver.txt
