@@ -8,6 +8,7 @@ mapfile -t files < <(source_files | grep -vE '\.(xml|svg|png)$')
 fault_lines < <(codespell --ignore-regex '\\[abfnrtv]' -L "$(tr '\n' ',' <<'END'
 bu
 inout
+nin
 statics
 END
 )" "${files[@]}")
