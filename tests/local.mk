@@ -24,6 +24,7 @@ include tests/unit/train.mk
 include tests/unit/boot.mk
 include tests/unit/net.mk
 include tests/sched/sched.mk
+include tests/unit/base.mk
 
 TESTS += $(STRESS)
 check_PROGRAMS += $(STRESS)
