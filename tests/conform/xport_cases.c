@@ -245,7 +245,7 @@ static void tags(struct xs_rank *r)
 	 * one for each: lanes in turn, and no more than there are. */
 	for (size_t i = 0; i < tutti_countof(t); i++) {
 		struct tutti_chan *c = &r->chan[1 - r->rank][0];
-		uint32_t tag = 0x5000 + (uint32_t)i, seen = tag ^ 1;
+		uint32_t tag = 0x5000 + (uint32_t)i, seen = tag;
 
 		if (i)
 			xs_open(r);

@@ -134,6 +134,7 @@ static struct tutti_chan *channel(struct node *node, int peer)
 	c->lines = node->env.lines;
 	c->slots = node->env.slots;
 	c->slot_bytes = node->env.slot_bytes;
+	tutti_chan_start(c, node->env.seq_start);
 	cr_assert(!tcp()->chan_init(node->x, c));
 	return c;
 }
