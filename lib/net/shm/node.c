@@ -139,14 +139,26 @@ static void touch(struct tutti_node *n, const struct tutti_xport_env *env)
 	}
 }
 
+/* Under what the segment is offered.  Several nodes may be made in one process
+ * under one secret, by ranks that are its threads. */
+static void make_key(uint8_t key[TUTTI_FDPASS_KEY], const struct tutti_node *n,
+		     const struct tutti_xport_env *env)
+{
+	memcpy(key, env->secret, TUTTI_FDPASS_KEY);
+	for (int i = 0; i < 4; i++)
+		key[i] ^= (uint8_t)((unsigned int)n->maker >> 8 * i);
+}
+
 tuttiResult_t tutti_node_make(struct tutti_node *n,
 			      const struct tutti_xport_env *env)
 {
 	struct tutti_fdpass_item item = { -1, n->bytes, 0 };
+	uint8_t key[TUTTI_FDPASS_KEY];
 	struct header *h;
 	tuttiResult_t rc;
 	int err = 0;
 
+	make_key(key, n, env);
 	n->fd = memfd_create("tutti-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (n->fd < 0 || ftruncate(n->fd, (off_t)n->bytes) ||
 	    fcntl(n->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW))
@@ -155,7 +167,7 @@ tuttiResult_t tutti_node_make(struct tutti_node *n,
 		err = map(n, n->fd);
 	if (err) {
 		tutti_close(&n->fd);
-		tutti_fdpass_offer(env->secret, &item);
+		tutti_fdpass_offer(key, &item);
 		return tutti_fail_errno(err, "cannot make a shared segment of "
 					"%zu bytes for %d local ranks",
 					n->bytes, n->nlocal);
@@ -166,7 +178,7 @@ tuttiResult_t tutti_node_make(struct tutti_node *n,
 	h->magic = MAGIC;
 	touch(n, env);
 	item.fd = n->fd;
-	rc = tutti_fdpass_offer(env->secret, &item);
+	rc = tutti_fdpass_offer(key, &item);
 	if (rc)
 		tutti_node_free(n, env);
 	return rc;
@@ -178,11 +190,13 @@ int tutti_node_attach(struct tutti_node *n,
 {
 	struct tutti_fdpass_item item = { .fd = -1 };
 	struct timespec pause = { .tv_nsec = 500000 };
+	uint8_t key[TUTTI_FDPASS_KEY];
 	struct header *h;
 	int err;
 
+	make_key(key, n, env);
 	/* The maker may still be at work. */
-	while ((err = tutti_fdpass_fetch(maker, env->secret, &item,
+	while ((err = tutti_fdpass_fetch(maker, key, &item,
 					 deadline_ns)) == ENOENT) {
 		if (tutti_now_ns() > deadline_ns)
 			return ETIMEDOUT;
@@ -210,8 +224,11 @@ int tutti_node_attach(struct tutti_node *n,
 
 void tutti_node_free(struct tutti_node *n, const struct tutti_xport_env *env)
 {
+	uint8_t key[TUTTI_FDPASS_KEY];
+
+	make_key(key, n, env);
 	if (n->fd >= 0)
-		tutti_fdpass_withdraw(env->secret);
+		tutti_fdpass_withdraw(key);
 	if (n->base)
 		munmap(n->base, n->bytes);
 	n->base = NULL;

@@ -28,6 +28,7 @@ struct tutti_counter {
 struct tutti_node {
 	char *base;
 	size_t bytes;
+	int maker;		/* the rank that makes it */
 	int fd;			/* of the maker; -1 elsewhere */
 	int nlocal, self;	/* places on the node, by rank order */
 	uint32_t lines, slots;
@@ -35,7 +36,8 @@ struct tutti_node {
 	size_t block_bytes, lines_at, confirm_at, slots_at;
 };
 
-/* Lay out a node of `nlocal` ranks; fills everything but base and fd. */
+/* Lay out a node of `nlocal` ranks; fills everything but base, maker and
+ * fd. */
 void tutti_node_layout(struct tutti_node *n, int nlocal, int self,
 		       const struct tutti_xport_env *env);
 

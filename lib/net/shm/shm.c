@@ -163,6 +163,7 @@ static tuttiResult_t shm_connect(struct tutti_xport *x, const bool *want,
 		return tuttiSuccess;
 	self = x->peers[x->env.rank].place;
 	tutti_node_layout(&x->node, nlocal, self, &x->env);
+	x->node.maker = first;
 	if (first == x->env.rank)
 		err = tutti_node_make(&x->node, &x->env) ? ENOMEM : 0;
 	else
