@@ -57,7 +57,6 @@ static struct {
 	pthread_mutex_t lock;	/* of what handlers and callers share */
 	int users;
 	int fd;
-	pid_t pid;
 	struct tutti_watch *watch;
 	struct tutti_fdpass_addr addr;
 	struct offer *offers;
@@ -229,15 +228,12 @@ static tuttiResult_t start(void)
 		return tutti_fail_errno(err, "cannot open a Unix socket to "
 					     "share memory with local ranks");
 	}
-	server.pid = getpid();
 	return tuttiSuccess;
 }
 
-/* In a forked child the parent's server does not exist. */
+/* In the child of a fork, where the parent's server does not exist. */
 static void forget_parent(void)
 {
-	if (!server.users || server.pid == getpid())
-		return;
 	pthread_mutex_init(&server.life, NULL);
 	pthread_mutex_init(&server.lock, NULL);
 	server.users = 0;
@@ -248,11 +244,18 @@ static void forget_parent(void)
 	tutti_close(&server.fd);
 }
 
+static void prepare_forks(void)
+{
+	/* Fails only without memory, and then start() will too. */
+	pthread_atfork(NULL, NULL, forget_parent);
+}
+
 tuttiResult_t tutti_fdpass_open(struct tutti_fdpass_addr *addr)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	tuttiResult_t rc = tuttiSuccess;
 
-	forget_parent();
+	pthread_once(&once, prepare_forks);
 	pthread_mutex_lock(&server.life);
 	if (!server.users) {
 		rc = start();
@@ -272,7 +275,6 @@ tuttiResult_t tutti_fdpass_open(struct tutti_fdpass_addr *addr)
 
 void tutti_fdpass_close(void)
 {
-	forget_parent();
 	pthread_mutex_lock(&server.life);
 	if (server.users && --server.users == 0) {
 		tutti_watch_remove(server.watch);
