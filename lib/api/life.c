@@ -5,10 +5,8 @@
 #include "config.h"
 
 #include "api/api.h"
-#include "base/clock.h"
 #include "base/fail.h"
 #include "base/settings.h"
-#include "boot/boot.h"
 #include "comm/comm.h"
 
 #include <stddef.h>
@@ -21,7 +19,7 @@ tuttiResult_t ptuttiGetUniqueId(tuttiUniqueId *uniqueId)
 		return tutti_fail(tuttiInvalidArgument,
 				  "tuttiGetUniqueId: the id is NULL");
 	rc = tutti_settings_check();
-	return rc ? rc : tutti_boot_unique_id(uniqueId);
+	return rc ? rc : tutti_comm_unique_id(uniqueId);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiGetUniqueId, (tuttiUniqueId *));
 
@@ -45,15 +43,6 @@ static tuttiResult_t check_config(const tuttiConfig_t *c)
 				  "a deadline in the configuration is not "
 				  "above 0");
 	return tuttiSuccess;
-}
-
-static int64_t init_deadline(const tuttiConfig_t *c)
-{
-	int64_t ms = tutti_setting(TUTTI_SET_INIT_TIMEOUT);
-
-	if (c && c->initTimeoutMs != TUTTI_CONFIG_UNDEF)
-		ms = c->initTimeoutMs;
-	return tutti_now_ns() + ms * 1000000;
 }
 
 /* What every kind of init begins with. */
@@ -81,34 +70,16 @@ static tuttiResult_t check_rank(int nranks, int rank)
 	return tuttiSuccess;
 }
 
-static tuttiResult_t finish_init(tuttiComm_t *comm, struct tutti_boot *boot,
-				 int nranks, int rank,
-				 const tuttiConfig_t *config, int64_t deadline)
-{
-	tuttiResult_t rc = tutti_comm_create(comm, boot, nranks, rank, config,
-					     deadline);
-
-	if (rc)
-		tutti_boot_leave(boot);
-	return rc;
-}
-
 tuttiResult_t ptuttiCommInitRankConfig(tuttiComm_t *comm, int nranks,
 				       tuttiUniqueId uniqueId, int rank,
 				       const tuttiConfig_t *config)
 {
 	tuttiResult_t rc = check_init(comm, config);
-	struct tutti_boot *boot;
-	int64_t deadline;
 
 	if (!rc)
 		rc = check_rank(nranks, rank);
-	if (rc)
-		return rc;
-	deadline = init_deadline(config);
-	rc = tutti_boot_join(&boot, &uniqueId, nranks, rank, deadline);
-	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
-				     deadline);
+	return rc ? rc : tutti_comm_join(comm, &uniqueId, nranks, rank,
+					 config);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommInitRankConfig,
 	    (tuttiComm_t *, int, tuttiUniqueId, int, const tuttiConfig_t *));
@@ -124,16 +95,8 @@ TUTTI_ALIAS(tuttiResult_t, tuttiCommInitRank,
 tuttiResult_t ptuttiCommInitEnv(tuttiComm_t *comm, const tuttiConfig_t *config)
 {
 	tuttiResult_t rc = check_init(comm, config);
-	struct tutti_boot *boot;
-	int nranks, rank;
-	int64_t deadline;
 
-	if (rc)
-		return rc;
-	deadline = init_deadline(config);
-	rc = tutti_boot_join_env(&boot, &nranks, &rank, deadline);
-	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
-				     deadline);
+	return rc ? rc : tutti_comm_join_env(comm, config);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommInitEnv,
 	    (tuttiComm_t *, const tuttiConfig_t *));
@@ -143,8 +106,6 @@ tuttiResult_t ptuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
 				 const tuttiConfig_t *config)
 {
 	tuttiResult_t rc = check_init(comm, config);
-	struct tutti_boot *boot;
-	int64_t deadline;
 
 	if (!rc)
 		rc = check_rank(nranks, rank);
@@ -152,13 +113,8 @@ tuttiResult_t ptuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
 		rc = tutti_fail(tuttiInvalidArgument,
 				"tuttiCommInitUser: the all-gather function "
 				"is NULL");
-	if (rc)
-		return rc;
-	deadline = init_deadline(config);
-	rc = tutti_boot_join_user(&boot, nranks, rank, allgather, context,
-				  deadline);
-	return rc ? rc : finish_init(comm, boot, nranks, rank, config,
-				     deadline);
+	return rc ? rc : tutti_comm_join_user(comm, nranks, rank, allgather,
+					      context, config);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommInitUser,
 	    (tuttiComm_t *, int, int, tuttiAllGatherFn, void *,

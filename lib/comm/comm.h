@@ -82,6 +82,24 @@ unsigned int tutti_comm_forks(void);
 tuttiResult_t tutti_comm_check(const struct tuttiComm *comm,
 			       const char *function);
 
+/* As tuttiGetUniqueId and tuttiCommInit*; arguments were checked. */
+tuttiResult_t tutti_comm_unique_id(tuttiUniqueId *id);
+tuttiResult_t tutti_comm_join(struct tuttiComm **comm, const tuttiUniqueId *id,
+			      int nranks, int rank,
+			      const tuttiConfig_t *config);
+tuttiResult_t tutti_comm_join_env(struct tuttiComm **comm,
+				  const tuttiConfig_t *config);
+tuttiResult_t tutti_comm_join_user(struct tuttiComm **comm, int nranks,
+				   int rank, tuttiAllGatherFn allgather,
+				   void *context, const tuttiConfig_t *config);
+
+/* As tuttiMemAlloc, tuttiMemFree, tuttiCommRegister, tuttiCommDeregister. */
+tuttiResult_t tutti_comm_mem_alloc(void **ptr, size_t size);
+tuttiResult_t tutti_comm_mem_free(void *ptr);
+tuttiResult_t tutti_comm_register(struct tuttiComm *comm, void *buff,
+				  size_t size, void **handle);
+tuttiResult_t tutti_comm_deregister(struct tuttiComm *comm, void *handle);
+
 /* Join transports after the bootstrap.  Takes `take_boot` on success. */
 tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 				struct tutti_boot *take_boot, int ranks,

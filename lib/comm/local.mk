@@ -2,6 +2,8 @@
 libtutti_core_la_SOURCES += \
 	lib/comm/board.c \
 	lib/comm/comm.c lib/comm/comm.h \
+	lib/comm/join.c \
+	lib/comm/memory.c \
 	lib/comm/peers.c \
 	lib/comm/plan.c \
 	lib/comm/run.c \
