@@ -24,6 +24,7 @@
  * must agree. */
 struct facts {
 	struct tutti_cpus cpus;
+	uint64_t host;			/* equal on ranks of one kernel */
 	int32_t node;			/* TUTTI_NODE, or -1 */
 	int32_t slots;
 	int64_t slot_bytes, slice_bytes, seq_start;
@@ -39,10 +40,25 @@ static uint64_t hash_text(const char *s)
 	return h;
 }
 
+/* Ranks of one kernel compete for its CPUs, whatever node they think they are
+ * on.  Decides nothing else. */
+static uint64_t read_host(void)
+{
+	char id[37] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (f && !fgets(id, sizeof(id), f))
+		id[0] = 0;
+	if (f)
+		fclose(f);
+	return tutti_mix(hash_text(id), hash_text(tutti_host_name()));
+}
+
 static void read_facts(struct facts *f)
 {
 	memset(f, 0, sizeof(*f));
 	tutti_cpus_read(&f->cpus);
+	f->host = read_host();
 	f->node = (int32_t)tutti_setting(TUTTI_SET_NODE);
 	f->slots = (int32_t)tutti_setting(TUTTI_SET_SLOTS);
 	f->slot_bytes = tutti_setting(TUTTI_SET_SLOT_BYTES);
@@ -362,17 +378,20 @@ static tuttiResult_t find_nodes(struct tuttiComm *comm, int64_t deadline_ns)
 
 static void set_waiting(struct tuttiComm *comm, const struct facts *f)
 {
-	struct tutti_cpus *cpus = calloc((size_t)comm->local_count,
-					 sizeof(*cpus));
-	int n = 0;
+	struct tutti_cpus *cpus = calloc((size_t)comm->ranks, sizeof(*cpus));
+	int n = 0, self = 0;
 
+	for (int r = 0; cpus && r < comm->ranks; r++) {
+		if (f[r].host != f[comm->rank].host)
+			continue;
+		if (r == comm->rank)
+			self = n;
+		cpus[n++] = f[r].cpus;
+	}
 	/* Without memory for this: as if alone. */
-	for (int r = 0; cpus && r < comm->ranks; r++)
-		if (comm->node[r] == comm->node[comm->rank])
-			cpus[n++] = f[r].cpus;
 	if (cpus)
 		tutti_waiter_init(&comm->waiter, comm->waiter.bell, cpus, n,
-				  comm->local_rank);
+				  self);
 	else
 		tutti_waiter_init(&comm->waiter, comm->waiter.bell,
 				  &f[comm->rank].cpus, 1, 0);
