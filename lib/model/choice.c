@@ -32,6 +32,8 @@ struct rule {
 static const struct rule rules[] = {
 	{ TUTTI_ALL_REDUCE, true, 2, 2048, "direct1",
 	  "one message each is quickest for so little" },
+	{ TUTTI_ALL_REDUCE, true, 2, 0, "direct2",
+	  "on one node each rank reduces its part of all buffers" },
 	{ TUTTI_ALL_REDUCE, true, 0, 8192, "direct1",
 	  "one message each is quickest for so little" },
 	{ TUTTI_ALL_REDUCE, true, 0, 0, "direct2",
@@ -112,7 +114,7 @@ static bool parse_item(const char *text, size_t len, struct forced *f)
 	memcpy(item, text, len);
 	item[len] = 0;
 	name = strchr(item, ':');
-	if (!name)
+	if (!name || name == item || !name[1])
 		return false;
 	*name++ = 0;
 	range = strchr(name, ':');
@@ -133,7 +135,7 @@ static bool parse_item(const char *text, size_t len, struct forced *f)
 	return true;
 }
 
-/* "direct1, direct2, ring" */
+/* "direct1, direct2, ring": all of an operation, or those that can serve q. */
 static void list_algos(enum tutti_coll coll, const struct tutti_query *q,
 		       bool one_combine, char *out, size_t cap)
 {
@@ -148,12 +150,40 @@ static void list_algos(enum tutti_coll coll, const struct tutti_query *q,
 						 e->name);
 }
 
-static tuttiResult_t fail_item(const char *text, size_t len, const char *why)
+static void list_colls(char *out, size_t cap)
 {
+	size_t used = 0;
+
+	for (int c = 0; c < TUTTI_COLLS; c++)
+		used += (size_t)snprintf(out + used, cap - used, "%s%s",
+					 c ? ", " : "", tutti_coll_name(c));
+}
+
+/* What is wrong with an item, whatever the call is. */
+static tuttiResult_t check_item(const char *text, size_t len,
+				struct forced *f)
+{
+	int n = (int)tutti_min(len, (size_t)100);
+	char list[256];
+
+	if (!parse_item(text, len, f))
+		return tutti_fail(tuttiInvalidUsage,
+				  "TUTTI_ALGO: \"%.*s\" cannot be read; write "
+				  "operation:name[:MIN-MAX], as in all_reduce:"
+				  "ring:1M-64M", n, text);
+	if (f->coll < 0) {
+		list_colls(list, sizeof(list));
+		return tutti_fail(tuttiInvalidUsage,
+				  "TUTTI_ALGO: \"%.*s\" names no operation of "
+				  "this library; there are %s", n, text, list);
+	}
+	if (tutti_algo_find((enum tutti_coll)f->coll, f->name))
+		return tuttiSuccess;
+	list_algos((enum tutti_coll)f->coll, NULL, false, list, sizeof(list));
 	return tutti_fail(tuttiInvalidUsage,
-			  "TUTTI_ALGO: \"%.*s\" %s; items are "
-			  "operation:name[:MIN-MAX], as in all_reduce:ring:1M-"
-			  "64M", (int)len, text, why);
+			  "TUTTI_ALGO: \"%.*s\" names no algorithm of %s; there "
+			  "are %s", n, text,
+			  tutti_coll_name((enum tutti_coll)f->coll), list);
 }
 
 /* An item that is for this call: it must be able to serve it. */
@@ -164,43 +194,43 @@ static tuttiResult_t use_item(struct tutti_choice *out,
 	const struct tutti_algo_entry *e = tutti_algo_find(q->coll, f->name);
 	char list[256];
 
-	if (e && can_serve(e->algo, q, one_combine)) {
+	if (can_serve(e->algo, q, one_combine)) {
 		out->entry = e;
 		out->reason = "TUTTI_ALGO says so";
 		return tuttiSuccess;
 	}
 	list_algos(q->coll, q, one_combine, list, sizeof(list));
 	return tutti_fail(tuttiInvalidUsage,
-			  "TUTTI_ALGO asks for %s as %s, which %s%s; those "
-			  "that can are %s", tutti_coll_name(q->coll), f->name,
-			  e ? "cannot serve this call" : "does not exist",
-			  e && one_combine ?
+			  "TUTTI_ALGO asks for %s as %s, which cannot serve "
+			  "this call%s; those that can are %s",
+			  tutti_coll_name(q->coll), f->name,
+			  one_combine ?
 				  " (integer averages are reduced at once)" :
 				  "", list);
 }
 
-/* Sets out->entry if an item matches. */
+/* Sets out->entry if an item matches.  All items are checked, so a mistake
+ * shows with the first call and not with the first it would concern. */
 static tuttiResult_t look_up(struct tutti_choice *out,
 			     const struct tutti_query *q, size_t bytes,
 			     bool one_combine)
 {
 	const char *text = tutti_setting_text(TUTTI_SET_ALGO);
+	struct forced f, first = { .coll = -1 };
 
 	while (*text) {
 		size_t len = strcspn(text, ",");
-		struct forced f;
+		tuttiResult_t rc = check_item(text, len, &f);
 
-		if (!parse_item(text, len, &f))
-			return fail_item(text, len, "cannot be read");
-		if (f.coll < 0)
-			return fail_item(text, len,
-					 "names no operation of this library");
-		if (f.coll == (int)q->coll && bytes >= (size_t)f.min &&
-		    bytes <= (size_t)f.max)
-			return use_item(out, &f, q, one_combine);
+		if (rc)
+			return rc;
+		if (first.coll < 0 && f.coll == (int)q->coll &&
+		    bytes >= (size_t)f.min && bytes <= (size_t)f.max)
+			first = f;
 		text += len + (text[len] == ',');
 	}
-	return tuttiSuccess;
+	return first.coll < 0 ? tuttiSuccess :
+	       use_item(out, &first, q, one_combine);
 }
 
 /* ---- The rule ------------------------------------------------------------ */

@@ -370,13 +370,15 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 	if (cell->read_by == v->firing && cell->read_at != at)
 		return tutti_breach_op(v, "writes %s while it reads it for another target",
 				       text);
+	if (!order(v, spot, cell, true))
+		return false;
 	if (cell->value == value)
 		return tutti_breach_op(v, "writes to %s what is there already",
 				       text);
 	cell->written_by = v->firing;
 	cell->value = value;
 	cell->piece = piece;
-	return order(v, spot, cell, true);
+	return true;
 }
 
 /* ---- The end ----------------------------------------------------------- */

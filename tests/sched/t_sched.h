@@ -12,6 +12,20 @@
 
 #define T_RANKS_MAX 10000
 
+/* Under a sanitizer, which looks for other faults, half the way. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define T_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(T_SANITIZED)
+#define T_SMALL 17
+#define T_LARGE 64
+#else
+#define T_SMALL 33
+#define T_LARGE 256
+#endif
+
 /* Ranks on nodes: one after the other (interleaved), or in uneven blocks. */
 struct t_shape {
 	struct tutti_shape shape;	/* first */

@@ -86,7 +86,7 @@ ParameterizedTest(int *index, sched_verify, small)
 {
 	const struct tutti_algo_entry *a = &tutti_algos[*index];
 
-	for (int n = 1; n <= 33; n++) {
+	for (int n = 1; n <= T_SMALL; n++) {
 		int step = n <= 9 ? 1 : n / 2 + 1;
 
 		for (int root = 0; root < n; root += step) {
@@ -122,14 +122,14 @@ ParameterizedTest(int *index, sched_verify, large)
 	uint64_t seed = 7;
 	static const int sizes[] = { 48, 64, 100, 128 };
 
-	for (size_t i = 0; i < tutti_countof(sizes); i++)
+	for (size_t i = 0; i < tutti_countof(sizes) && sizes[i] <= T_LARGE; i++)
 		prove_forms(a, sizes[i], rooted(a->algo) ? 17 : 0, T_ONE_NODE,
 			    traffic(a->algo, sizes[i]) <= 8000 ?
 			    T_INTERLEAVED : T_ONE_NODE);
 	for (int i = 0; i < 6; i++) {
 		int n = 34 + (int)(t_random(&seed) % (256 - 34));
 
-		if (traffic(a->algo, n) <= 8000)
+		if (n <= T_LARGE && traffic(a->algo, n) <= 8000)
 			prove_forms(a, n, (int)(t_random(&seed) % 34),
 				    T_ONE_NODE, T_INTERLEAVED);
 	}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* TUTTI_ALGO's grammar and its mistakes, and that the rule always finds an
+ * algorithm that serves, the same on all ranks. */
+#include "config.h"
+
+#include "base/bits.h"
+#include "base/fail.h"
+#include "base/settings.h"
+#include "model/model.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set(const char *text)
+{
+	setenv("TUTTI_ALGO", text, 1);
+	tutti_settings_reload();
+}
+
+static const int two_nodes[64] = { [1] = 1, [3] = 1, [5] = 1, [7] = 1,
+				   [9] = 1, [11] = 1 };
+
+static tuttiResult_t choose(struct tutti_choice *c, enum tutti_coll coll,
+			    int ranks, int nodes, size_t count,
+			    tuttiDataType_t type, tuttiRedOp_t redop)
+{
+	struct tutti_shape shape = { ranks, nodes,
+				     nodes > 1 ? two_nodes : NULL };
+	struct tutti_query q = { .coll = coll, .shape = &shape };
+
+	if (coll == TUTTI_SENDRECV) {
+		q.root = ranks - 1;
+		q.sending = true;
+	}
+	return tutti_choose(c, &q, count, type, redop);
+}
+
+/* The name chosen for an all-reduce of so many bytes on 4 ranks. */
+static const char *all_reduce(size_t bytes)
+{
+	struct tutti_choice c;
+
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, bytes, tuttiInt8,
+			    tuttiSum), tuttiSuccess, "%s", tutti_fail_text());
+	cr_assert_gt(strlen(c.reason), 5);
+	return c.entry->name;
+}
+
+Test(model_choice, ranges)
+{
+	set("all_reduce:ring:1K-2K,all_reduce:recursive:2K-1M,broadcast:chain");
+	cr_assert_str_neq(all_reduce(1023), "ring");
+	cr_assert_str_eq(all_reduce(1024), "ring");
+	cr_assert_str_eq(all_reduce(2048), "ring");
+	cr_assert_str_eq(all_reduce(2049), "recursive");
+	cr_assert_str_eq(all_reduce(1 << 20), "recursive");
+	cr_assert_str_neq(all_reduce((1 << 20) + 1), "recursive");
+	set("all_reduce:ring");
+	cr_assert_str_eq(all_reduce(0), "ring");
+	cr_assert_str_eq(all_reduce((size_t)1 << 40), "ring");
+	set("all_reduce:ring:8-8");
+	cr_assert_str_eq(all_reduce(8), "ring");
+	cr_assert_str_neq(all_reduce(9), "ring");
+}
+
+/* The size is that of the larger whole buffer, as in nccl-tests. */
+Test(model_choice, size_is_of_the_larger_buffer)
+{
+	struct tutti_choice c;
+
+	set("all_gather:ring:4K-4K,reduce_scatter:ring:4K-4K,reduce:binomial:1K-1K");
+	cr_assert_eq(choose(&c, TUTTI_ALL_GATHER, 4, 1, 256, tuttiFloat32,
+			    tuttiSum), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "ring");
+	cr_assert_eq(choose(&c, TUTTI_REDUCE_SCATTER, 4, 1, 256, tuttiFloat32,
+			    tuttiSum), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "ring");
+	cr_assert_eq(choose(&c, TUTTI_REDUCE, 4, 1, 256, tuttiFloat32,
+			    tuttiSum), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "binomial");
+	cr_assert_eq(choose(&c, TUTTI_REDUCE, 4, 1, 257, tuttiFloat32,
+			    tuttiSum), tuttiSuccess);
+	cr_assert_str_neq(c.entry->name, "binomial");
+}
+
+static const struct {
+	const char *text, *why;
+} wrong[] = {
+	{ "ring", "\"ring\" cannot be read" },
+	{ "all_reduce", "\"all_reduce\" cannot be read" },
+	{ "all_reduce:", "\"all_reduce:\" cannot be read" },
+	{ ":ring", "\":ring\" cannot be read" },
+	{ ",", "\"\" cannot be read" },
+	{ "all_reduce:ring,,reduce:direct1", "\"\" cannot be read" },
+	{ "all_reduce:ring:", "\"all_reduce:ring:\" cannot be read" },
+	{ "all_reduce:ring:4K", "\"all_reduce:ring:4K\" cannot be read" },
+	{ "all_reduce:ring:4K-", "\"all_reduce:ring:4K-\" cannot be read" },
+	{ "all_reduce:ring:-4K", "\"all_reduce:ring:-4K\" cannot be read" },
+	{ "all_reduce:ring:4K-1K", "\"all_reduce:ring:4K-1K\" cannot be read" },
+	{ "all_reduce:ring:4X-8X", "\"all_reduce:ring:4X-8X\" cannot be read" },
+	{ "all_reduce:ring:1-2:3", "\"all_reduce:ring:1-2:3\" cannot be read" },
+	{ "all_reduce:ring:1-99999999999G", "cannot be read" },
+	{ "allreduce:ring", "names no operation of this library; there are all_reduce, reduce, broadcast, all_gather, reduce_scatter, barrier, sendrecv" },
+	{ "all_reduce:rings", "\"all_reduce:rings\" names no algorithm of all_reduce; there are direct1, direct2, recursive, ring" },
+	{ "all_reduce:ring ", "\"all_reduce:ring \" names no algorithm of all_reduce" },
+	{ "all_reduce:RING", "names no algorithm of all_reduce" },
+	/* A mistake is told though another item comes first, or none. */
+	{ "all_reduce:ring,barrier:ring", "\"barrier:ring\" names no algorithm of barrier; there are direct1, dissemination" },
+	{ "broadcast:fast", "\"broadcast:fast\" names no algorithm of broadcast" },
+};
+
+Test(model_choice, mistakes)
+{
+	for (size_t i = 0; i < tutti_countof(wrong); i++) {
+		struct tutti_choice c;
+
+		set(wrong[i].text);
+		cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 8, tuttiInt8,
+				    tuttiSum), tuttiInvalidUsage, "%s",
+			     wrong[i].text);
+		cr_assert_not_null(strstr(tutti_fail_text(), wrong[i].why),
+				   "%s: %s", wrong[i].text, tutti_fail_text());
+	}
+}
+
+Test(model_choice, very_long_items)
+{
+	struct tutti_choice c;
+	char text[3000];
+
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	set(text);
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 8, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "cannot be read"));
+	memcpy(text, "all_reduce:", 11);
+	text[100] = 0;
+	set(text);
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 8, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "names no algorithm"));
+}
+
+/* What cannot serve is refused, and nothing is taken in its place. */
+Test(model_choice, forced_but_unable)
+{
+	struct tutti_choice c;
+
+	set("all_reduce:ring,all_gather:recursive");
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 100, tuttiInt32,
+			    tuttiAvg), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "(integer averages are reduced at once); those that can are direct1, direct2"),
+			   "%s", tutti_fail_text());
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 100, tuttiFloat32,
+			    tuttiAvg), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "ring");
+	cr_assert_eq(choose(&c, TUTTI_ALL_GATHER, 11, 1, 100, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "those that can are direct1, ring"),
+			   "%s", tutti_fail_text());
+	cr_assert_eq(choose(&c, TUTTI_ALL_GATHER, 12, 1, 100, tuttiInt8,
+			    tuttiSum), tuttiSuccess);
+}
+
+/* Without a setting something always serves, with and without an average. */
+Test(model_choice, always_something)
+{
+	static const size_t counts[] = { 0, 1, 100, 1000, 5000, 20000, 50000,
+					 1 << 20, 1 << 28 };
+
+	set("");
+	for (int coll = 0; coll < TUTTI_COLLS; coll++)
+		for (int n = 1 + (coll == TUTTI_SENDRECV); n <= 33; n++)
+			for (int nodes = 1; nodes <= 1 + (n > 1); nodes++)
+				for (size_t i = 0; i < tutti_countof(counts);
+				     i++) {
+					struct tutti_choice c;
+
+					cr_assert_eq(choose(&c, coll, n, nodes,
+							    counts[i],
+							    tuttiInt32,
+							    tuttiAvg),
+						     tuttiSuccess);
+					cr_assert_eq(c.entry->algo->coll, coll);
+					cr_assert(c.entry->algo->flags &
+						  TUTTI_ONE_COMBINE ||
+						  coll > TUTTI_REDUCE);
+					cr_assert_eq(choose(&c, coll, n, nodes,
+							    counts[i],
+							    tuttiFloat32,
+							    tuttiSum),
+						     tuttiSuccess);
+					cr_assert_eq(c.entry->algo->coll, coll);
+				}
+}
+
+Test(model_choice, reduce_scatter_averages_at_once)
+{
+	struct tutti_choice c;
+
+	set("");
+	for (size_t count = 1; count < 1 << 24; count *= 7) {
+		cr_assert_eq(choose(&c, TUTTI_REDUCE_SCATTER, 9, 2, count,
+				    tuttiUint8, tuttiAvg), tuttiSuccess);
+		cr_assert(c.entry->algo->flags & TUTTI_ONE_COMBINE);
+	}
+}
+
+/* One switch on the way from small to large, and no way back. */
+Test(model_choice, one_node_switches_once)
+{
+	set("");
+	for (int n = 2; n <= 32; n *= 2) {
+		bool large = false;
+
+		for (size_t bytes = 8; bytes < 1 << 26; bytes += bytes / 3) {
+			struct tutti_choice c;
+			bool two;
+
+			cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, n, 1, bytes,
+					    tuttiInt8, tuttiSum),
+				     tuttiSuccess);
+			two = !strcmp(c.entry->name, "direct2");
+			cr_assert(two || !large, "%d ranks, %zu bytes", n,
+				  bytes);
+			large = two;
+		}
+		cr_assert(large);
+	}
+}
+
+/* Fewer ranks gain from the second step sooner than the many do. */
+Test(model_choice, two_ranks_have_their_own_line)
+{
+	struct tutti_choice c;
+
+	set("");
+	choose(&c, TUTTI_ALL_REDUCE, 2, 1, 2048, tuttiInt8, tuttiSum);
+	cr_assert_str_eq(c.entry->name, "direct1");
+	choose(&c, TUTTI_ALL_REDUCE, 2, 1, 2049, tuttiInt8, tuttiSum);
+	cr_assert_str_eq(c.entry->name, "direct2");
+}
+
+/* Only the query's rank differs between ranks, and it plays no part. */
+Test(model_choice, all_ranks_choose_alike)
+{
+	struct tutti_shape shape = { 12, 2, two_nodes };
+
+	set("");
+	for (int coll = 0; coll < TUTTI_SENDRECV; coll++)
+		for (size_t count = 1; count < 1 << 22; count *= 3) {
+			struct tutti_query q = { .coll = coll,
+						 .shape = &shape };
+			struct tutti_choice first, c;
+
+			cr_assert_eq(tutti_choose(&first, &q, count,
+						  tuttiInt8, tuttiSum),
+				     tuttiSuccess);
+			for (q.rank = 1; q.rank < 12; q.rank++) {
+				cr_assert_eq(tutti_choose(&c, &q, count,
+							  tuttiInt8,
+							  tuttiSum),
+					     tuttiSuccess);
+				cr_assert_eq(c.entry, first.entry);
+			}
+		}
+}
