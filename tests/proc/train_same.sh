@@ -51,4 +51,14 @@ expect "$(losses "$work/emulated" | sort -u -k 2 | awk '{ print $2 }')" null \
 	'losses of an emulation'
 expect_line "$work/emulated" '"compute_ms":[5-9]\.' 'time of an emulated step'
 
+# A rank that is 20 ms late: the others wait for it, it waits for nobody.
+# shellcheck disable=SC2016 # ranks expand it
+late='ms=5; [ "$TUTTI_RANK" != 1 ] || ms=25
+	exec "$0" --emulate-compute $ms --steps 30 --json "$1"'
+expect_status 0 run -n 2 --timeout 60 -- sh -c "$late" "$trainer" "$work/late"
+tail -n 1 "$work/late" | sed 's/.*"rank_split":\[//; s/},{/\n/' |
+	sed 's/.*"wait_ms":\([0-9.]*\).*/\1/' | tr '\n' ' ' >"$work/waits"
+awk '{ exit !($1 > 15 && $1 < 40 && $2 < 5) }' "$work/waits" ||
+	fault "waiting of two ranks, one 20 ms late: $(cat "$work/waits")"
+
 finish
