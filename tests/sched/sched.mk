@@ -2,15 +2,15 @@
 # Proofs over all algorithms, without a byte moved, and the proof of the
 # prover: faults planted in schedules.
 if CRITERION
-sched_tests = tests/sched/golden tests/sched/mutate tests/sched/text \
+sched_tests = tests/sched/compare tests/sched/mutate tests/sched/text \
 	tests/sched/verify
 check_PROGRAMS += $(sched_tests)
 TESTS += $(sched_tests)
 
 sched_tests_common = tests/sched/t_sched.c tests/sched/t_sched.h
-tests_sched_golden_SOURCES = tests/sched/golden.c $(sched_tests_common)
-tests_sched_golden_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
-tests_sched_golden_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_compare_SOURCES = tests/sched/compare.c $(sched_tests_common)
+tests_sched_compare_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_compare_LDADD = libtutti-core.la $(CRITERION_LIBS)
 tests_sched_mutate_SOURCES = tests/sched/mutate.c $(sched_tests_common)
 tests_sched_mutate_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 tests_sched_mutate_LDADD = libtutti-core.la $(CRITERION_LIBS)
