@@ -37,10 +37,16 @@
  *   - it is one of the TUTTI_WINDOW oldest unfinished operations of its lane.
  * Done means that targets are written, messages are on their way and sources
  * may be overwritten.  Slices at once are at most half the credits; a longer
- * operation runs the schedule again for the next part of every chunk.  Firing never takes away
- * what another needs, so either every order of firing ends or none does:
- * running the schedules once, in any order, proves the absence of deadlock.
- * Executor, verifier and simulator share exactly this rule.
+ * operation runs the schedule again for the next part of every chunk, lane by
+ * lane: the last operation of a part is the one before the first of the next.
+ * The notifications with which a mail form begins are not repeated, and with
+ * several lanes a part begins when all lanes have ended the one before, since
+ * parts share SCRATCH.
+ *
+ * Firing never takes away what another needs, so either every order of firing
+ * ends or none does: running the schedules once, in any order, proves the
+ * absence of deadlock.  Executor, verifier and simulator share exactly this
+ * rule.
  */
 #ifndef TUTTI_SCHED_SCHED_H
 #define TUTTI_SCHED_SCHED_H

@@ -96,8 +96,7 @@ static void look_at(struct tutti_verifier *v, const struct tutti_lane_state *ls,
 		    uint32_t op)
 {
 	v->op = op;
-	v->rec = tutti_sched_op(v->scheds[v->rank], (int)v->lane, op,
-				&v->iter);
+	v->rec = tutti_lane_op(v, v->lane, op, &v->part, &v->iter);
 	v->slice = ls->done[op % TUTTI_WINDOW];
 }
 
@@ -105,9 +104,9 @@ static void look_at(struct tutti_verifier *v, const struct tutti_lane_state *ls,
 static void advance(struct tutti_verifier *v, struct tutti_lane_state *ls)
 {
 	while (ls->head < ls->nops) {
-		uint32_t iter, slot = ls->head % TUTTI_WINDOW;
-		const struct tutti_op *op = tutti_sched_op(
-			v->scheds[v->rank], (int)v->lane, ls->head, &iter);
+		uint32_t part, iter, slot = ls->head % TUTTI_WINDOW;
+		const struct tutti_op *op = tutti_lane_op(v, v->lane, ls->head,
+							  &part, &iter);
 
 		if (ls->done[slot] < tutti_slices_of(v, op))
 			return;
@@ -175,6 +174,16 @@ static void explain(struct tutti_verifier *v, uint32_t index)
 		tutti_breach_op(v, "waits for ever for operation %u of lane %d",
 				tutti_waited_op(v), v->rec->wait_lane);
 		return;
+	}
+	for (uint32_t l = 0; l < v->lanes; l++) {
+		uint32_t last = tutti_part_before(v, l);
+
+		if (last != UINT32_MAX &&
+		    tutti_lane_state(v, v->rank, l)->head <= last) {
+			tutti_breach_op(v, "waits for ever for the end of part %u in lane %u",
+					v->part - 1, l);
+			return;
+		}
 	}
 	spot = tutti_ref_at(s, &s->refs[v->rec->ref + scan->span], scan->i,
 			    v->iter);
@@ -310,6 +319,19 @@ static bool check_records(struct tutti_verifier *v)
 	return true;
 }
 
+static void init_lane(struct tutti_verifier *v, int rank, uint32_t lane)
+{
+	struct tutti_lane_state *ls = tutti_lane_state(v, rank, lane);
+	const struct tutti_sched *s = v->scheds[rank];
+	uint32_t iter;
+
+	ls->base = s->lanes[lane].nops;
+	while (!s->mapped && lane == 0 && ls->skip < ls->base &&
+	       !tutti_sched_op(s, 0, ls->skip, &iter)->nchunks)
+		ls->skip++;
+	ls->nops = ls->base + (v->parts - 1) * (ls->base - ls->skip);
+}
+
 static bool init(struct tutti_verifier *v)
 {
 	size_t lanes = (size_t)v->ranks * v->lanes;
@@ -326,7 +348,7 @@ static bool init(struct tutti_verifier *v)
 	for (int r = 0; r < v->ranks; r++)
 		for (uint32_t l = 0; v->scheds[r] && l < v->scheds[r]->nlanes;
 		     l++)
-			tutti_lane_state(v, r, l)->nops = v->scheds[r]->lanes[l].nops;
+			init_lane(v, r, l);
 	if (!tutti_exprs_init(&v->exprs, (uint32_t)v->ranks,
 			      tutti_max(1u, v->any->coll == TUTTI_SENDRECV ?
 					v->any->pieces :
@@ -360,6 +382,8 @@ static bool check_cost(struct tutti_verifier *v)
 		rep->steps = tutti_max(rep->steps, v->depth[i]);
 	for (int r = 0; r < v->ranks; r++)
 		rep->chunks_sent = tutti_max(rep->chunks_sent, v->sent[r]);
+	if (v->parts > 1)
+		return true;
 	if (cost && cost->steps != rep->steps)
 		return tutti_breach(v, "the schedule takes %u steps, its file states %u",
 				    rep->steps, cost->steps);
@@ -382,6 +406,7 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 		.ranks = ranks,
 		.lanes = 1,
 		.slices = tutti_max(1u, args->slices),
+		.parts = tutti_max(1u, args->parts),
 	};
 
 	*v.report = (struct tutti_verify_report){ 0 };

@@ -26,6 +26,9 @@
 struct tutti_verify_args {
 	uint32_t credits;	/* of each channel; 0: unlimited */
 	uint32_t slices;	/* of each chunk; at most credits / 2 */
+	/* How often the schedule runs for a part of every chunk each; 0: once.
+	 * If more, costs are not compared. */
+	uint32_t parts;
 	bool in_place;
 	const struct tutti_cost *cost;	/* NULL: do not compare */
 	const uint64_t *digest;		/* likewise, see the report */
@@ -57,8 +60,8 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 				 struct tutti_verify_report *report);
 
 /* Build for every rank and verify, in place and not, for credits 2, 3, 4 and
- * unlimited, one slice and as many as the credits allow; with its cost and
- * flags, and that the results never depend on any of these. */
+ * unlimited, one slice and as many as the credits allow, one part and two;
+ * with its cost and flags, and that the results never depend on any of these. */
 tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
 				const struct tutti_query *query,
 				struct tutti_verify_report *report);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 static const struct {
-	uint32_t credits, slices;
+	uint32_t credits, slices, parts;
 } settings[] = {
-	{ 2, 1 }, { 3, 1 }, { 4, 2 }, { 0, 1 }, { 0, 3 },
+	{ 2, 1, 2 }, { 3, 1, 1 }, { 4, 2, 2 }, { 0, 1, 1 }, { 0, 3, 1 },
 };
 
 /* The query of one rank; false for one that has no part in it. */
@@ -84,6 +84,7 @@ static tuttiResult_t verify_all(struct tutti_sched *const *scheds,
 			struct tutti_verify_args args = {
 				.credits = settings[i].credits,
 				.slices = settings[i].slices,
+				.parts = settings[i].parts,
 				.in_place = in_place,
 				.cost = &cost,
 			};

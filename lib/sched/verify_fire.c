@@ -71,21 +71,40 @@ static void learn_message(struct tutti_verifier *v, const struct tutti_msg *m,
 				 m->snap->clock + (size_t)s * v->mem.width);
 }
 
-static void learn_wait(struct tutti_verifier *v, struct hand *h)
+/* What operation `index` of another lane of this rank knew. */
+static void learn_lane(struct tutti_verifier *v, uint32_t lane,
+		       uint32_t index, struct hand *h)
 {
-	uint32_t first, end, lane = (uint32_t)v->rec->wait_lane;
+	uint32_t first, end;
 	size_t at;
 
-	if (v->rec->wait_lane < 0)
-		return;
 	slice_range(v, &first, &end);
 	at = v->mem.seen_base[(size_t)v->rank * v->lanes + lane] +
-	     (size_t)tutti_waited_op(v) * v->slices;
+	     (size_t)index * v->slices;
 	for (uint32_t s = first; s < end; s++) {
 		h->depth = tutti_max(h->depth, v->depth_seen[at + s]);
 		tutti_clock_join(v, tutti_clock(v, v->rank, v->lane, s),
 				 v->mem.seen + (at + s) * v->mem.width);
 	}
+}
+
+static void learn_lanes(struct tutti_verifier *v, struct hand *h)
+{
+	for (uint32_t l = 0; l < v->lanes; l++) {
+		uint32_t last = tutti_part_before(v, l);
+
+		if (last != UINT32_MAX)
+			learn_lane(v, l, last, h);
+	}
+	if (v->rec->wait_lane >= 0)
+		learn_lane(v, (uint32_t)v->rec->wait_lane, tutti_waited_op(v),
+			   h);
+}
+
+/* The slice of the whole chunk that fires. */
+static uint32_t whole_slice(const struct tutti_verifier *v)
+{
+	return v->part * v->slices + v->slice;
 }
 
 /* Time passes: this operation is the latest of its lane. */
@@ -137,9 +156,10 @@ static bool receive(struct tutti_verifier *v, int peer, uint32_t piece,
 	*h->last = m;
 	h->last = &m->next;
 	if (m->nchunks != v->rec->nchunks ||
-	    (data && (m->piece != piece || m->slice != v->slice)))
+	    (data && (m->piece != piece || m->slice != whole_slice(v))))
 		return tutti_breach_op(v, "expects %u chunks of piece %u, slice %u, from rank %d, whose operation %u sent %u of piece %u, slice %u",
-				       v->rec->nchunks, piece, v->slice, peer,
+				       v->rec->nchunks, piece, whole_slice(v),
+				       peer,
 				       m->from_op, m->nchunks, m->piece,
 				       m->slice);
 	learn_message(v, m, h);
@@ -171,7 +191,7 @@ static bool send(struct tutti_verifier *v, int peer, uint32_t piece,
 	if (!m)
 		return tutti_verify_no_memory(v);
 	m->from_op = v->op;
-	m->slice = v->slice;
+	m->slice = whole_slice(v);
 	m->piece = piece;
 	m->depth = h->depth + 1;
 	m->snap = h->snap;
@@ -183,7 +203,7 @@ static bool send(struct tutti_verifier *v, int peer, uint32_t piece,
 	w->reserved--;
 	tutti_mail_push(w, m);
 	v->report->messages++;
-	if (v->slice == 0)
+	if (whole_slice(v) == 0)
 		v->sent[v->rank] += v->rec->nchunks;
 	tutti_lane_enqueue(v, peer, v->lane);
 	return true;
@@ -282,7 +302,7 @@ static bool read_source(struct tutti_verifier *v, struct tutti_spot spot,
 
 		if (e)
 			acc[c] = first ? e : add(v, acc[c], e);
-		if (!m && spot.rank != v->rank && v->slice == 0)
+		if (!m && spot.rank != v->rank && whole_slice(v) == 0)
 			v->sent[v->rank]++;
 	}
 	if (m)
@@ -301,7 +321,7 @@ static bool write_target(struct tutti_verifier *v, struct tutti_spot spot,
 					next_piece(v, piece, c), at + c,
 					acc[c]))
 			return false;
-		if (spot.rank != v->rank && v->slice == 0)
+		if (spot.rank != v->rank && whole_slice(v) == 0)
 			v->sent[v->rank]++;
 	}
 	return true;
@@ -384,7 +404,7 @@ bool tutti_op_fire(struct tutti_verifier *v)
 	v->firing++;
 	v->report->fired++;
 	start(v, &h);
-	learn_wait(v, &h);
+	learn_lanes(v, &h);
 	ok = receive_all(v, &h);
 	if (ok) {
 		keep(v, &h);

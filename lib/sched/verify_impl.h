@@ -56,7 +56,7 @@ struct tutti_msg *tutti_mail_pop(struct tutti_way *w);
 /* One slice of a chunk of OUT or SCRATCH. */
 struct tutti_cell {
 	uint32_t value;			/* expression; 0: unwritten */
-	uint32_t piece;			/* of SCRATCH */
+	uint32_t piece, part;		/* of SCRATCH */
 	uint32_t read_by, read_at;	/* last firing, and its pair or chunk */
 	uint32_t written_by;
 };
@@ -92,7 +92,8 @@ uint32_t *tutti_clock(struct tutti_verifier *v, int rank, uint32_t lane,
 void tutti_clock_join(struct tutti_verifier *v, uint32_t *a,
 		      const uint32_t *b);
 
-/* The cell of a place, NULL for IN that is memory of its own. */
+/* The cells of a place, one for each slice of each part; NULL for IN that is
+ * memory of its own. */
 struct tutti_cell *tutti_cell(struct tutti_verifier *v, int rank, int place,
 			      uint32_t chunk);
 /* Read or write one slice of one chunk as pair or chunk `at` of the operation
@@ -113,7 +114,8 @@ struct tutti_scan {
 
 /* The operations of a lane that are under way; slot is index % window. */
 struct tutti_lane_state {
-	uint32_t head, nops;
+	uint32_t head, nops;		/* parts one after the other */
+	uint32_t base, skip;		/* of the first part; not repeated */
 	bool queued;
 	uint32_t done[TUTTI_WINDOW];	/* slices fired */
 	struct tutti_scan scan[TUTTI_WINDOW];
@@ -127,7 +129,8 @@ struct tutti_verifier {
 	const struct tutti_verify_args *args;
 	struct tutti_verify_report *report;
 	int ranks;
-	uint32_t lanes, slices;		/* most of any rank; of each chunk */
+	uint32_t lanes;			/* most of any rank */
+	uint32_t slices, parts;		/* slices of a part of each chunk */
 	uint32_t widest;
 	bool reduces;
 	bool failed, no_memory;
@@ -145,7 +148,7 @@ struct tutti_verifier {
 
 	/* The operation that is being looked at or fires. */
 	int rank;
-	uint32_t lane, op, iter, slice, firing;
+	uint32_t lane, op, part, iter, slice, firing;
 	const struct tutti_op *rec;
 };
 
@@ -168,9 +171,17 @@ void tutti_lane_enqueue(struct tutti_verifier *v, int rank, uint32_t lane);
 /* Slices that an operation has. */
 uint32_t tutti_slices_of(const struct tutti_verifier *v,
 			 const struct tutti_op *op);
+/* Operation `index` of a lane of v->rank, all parts counted. */
+const struct tutti_op *tutti_lane_op(const struct tutti_verifier *v,
+				     uint32_t lane, uint32_t index,
+				     uint32_t *part, uint32_t *iter);
+/* The end of the part before this one in another lane, or UINT32_MAX if there
+ * is nothing to wait for: parts do not overlap where there are more lanes. */
+uint32_t tutti_part_before(const struct tutti_verifier *v, uint32_t lane);
 /* Is operation `index` of a lane far enough for this slice of v->rec? */
 bool tutti_passed(struct tutti_verifier *v, uint32_t lane, uint32_t index);
-/* The operation of v->rec->wait_lane that v->rec waits for. */
+/* The operation of v->rec->wait_lane that v->rec waits for; UINT32_MAX if
+ * there is none. */
 uint32_t tutti_waited_op(const struct tutti_verifier *v);
 /* Messages between two ranks in v->lane; NULL without memory. */
 struct tutti_way *tutti_way(struct tutti_verifier *v, int from, int to);

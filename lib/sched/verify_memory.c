@@ -95,7 +95,7 @@ static void fill_in_place(struct tutti_verifier *v, int rank)
 	for (uint32_t c = 0; c < chunks; c++) {
 		struct tutti_cell *cell = tutti_cell(v, rank, TUTTI_IN, c);
 
-		for (uint32_t s = 0; cell && s < v->slices; s++)
+		for (uint32_t s = 0; cell && s < v->slices * v->parts; s++)
 			cell[s].value = tutti_expr_leaf(&v->exprs,
 							(uint32_t)rank, c);
 	}
@@ -114,7 +114,7 @@ bool tutti_memory_init(struct tutti_verifier *v)
 		if (v->scheds[r])
 			n += ((size_t)tutti_sched_chunks(v->scheds[r],
 							 TUTTI_OUT) +
-			      v->scheds[r]->scratch) * v->slices;
+			      v->scheds[r]->scratch) * v->slices * v->parts;
 	}
 	m->ncells = n;
 	m->cells = calloc(n + 1, sizeof(*m->cells));
@@ -185,7 +185,19 @@ struct tutti_cell *tutti_cell(struct tutti_verifier *v, int rank, int place,
 	} else if (place == TUTTI_SCRATCH) {
 		i += tutti_sched_chunks(v->scheds[rank], TUTTI_OUT);
 	}
-	return &v->mem.cells[v->mem.base[rank] + i * v->slices];
+	i *= (size_t)v->slices * v->parts;
+	return &v->mem.cells[v->mem.base[rank] + i];
+}
+
+/* The one that fires now: all parts go through the same SCRATCH. */
+static struct tutti_cell *cell_now(struct tutti_verifier *v,
+				   struct tutti_spot spot)
+{
+	struct tutti_cell *cells = tutti_cell(v, spot.rank, spot.place,
+					      spot.chunk);
+	uint32_t part = spot.place == TUTTI_SCRATCH ? 0 : v->part;
+
+	return cells ? cells + part * v->slices + v->slice : NULL;
 }
 
 /* ---- Order of accesses ------------------------------------------------- */
@@ -331,13 +343,13 @@ uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 	if (spot.place == TUTTI_IN && !has_in(v, spot.rank))
 		return tutti_breach_op(v, "reads %s, which holds nothing",
 				       text);
-	cell = tutti_cell(v, spot.rank, spot.place, spot.chunk);
+	cell = cell_now(v, spot);
 	if (!cell)
 		return !order(v, spot, NULL, false) ? 0 :
 		       tutti_expr_leaf(&v->exprs, (uint32_t)spot.rank,
 				       spot.chunk);
-	cell += v->slice;
-	if (!cell->value)
+	if (!cell->value || (spot.place == TUTTI_SCRATCH &&
+			     cell->part != v->part))
 		return tutti_breach_op(v, "reads %s before it is written",
 				       text);
 	if (spot.place == TUTTI_SCRATCH && cell->piece != piece)
@@ -364,7 +376,7 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 	if (spot.place == TUTTI_OUT && !has_out(v, spot.rank))
 		return tutti_breach_op(v, "writes %s, which is not promised",
 				       text);
-	cell = tutti_cell(v, spot.rank, spot.place, spot.chunk) + v->slice;
+	cell = cell_now(v, spot);
 	if (cell->written_by == v->firing)
 		return tutti_breach_op(v, "writes %s twice", text);
 	if (cell->read_by == v->firing && cell->read_at != at)
@@ -372,12 +384,14 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 				       text);
 	if (!order(v, spot, cell, true))
 		return false;
-	if (cell->value == value)
+	if (cell->value == value &&
+	    (spot.place != TUTTI_SCRATCH || cell->part == v->part))
 		return tutti_breach_op(v, "writes to %s what is there already",
 				       text);
 	cell->written_by = v->firing;
 	cell->value = value;
 	cell->piece = piece;
+	cell->part = v->part;
 	return true;
 }
 

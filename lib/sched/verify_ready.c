@@ -9,6 +9,42 @@
 #include "base/bits.h"
 #include "sched/verify_impl.h"
 
+const struct tutti_op *tutti_lane_op(const struct tutti_verifier *v,
+				     uint32_t lane, uint32_t index,
+				     uint32_t *part, uint32_t *iter)
+{
+	const struct tutti_lane_state *ls =
+		&v->state[(size_t)v->rank * v->lanes + lane];
+	uint32_t again = ls->base - ls->skip;
+
+	*part = 0;
+	if (index >= ls->base) {
+		*part = 1 + (index - ls->base) / again;
+		index = ls->skip + (index - ls->base) % again;
+	}
+	return tutti_sched_op(v->scheds[v->rank], (int)lane, index, iter);
+}
+
+/* Where an operation of the schedule stands in a part of a lane. */
+static uint32_t index_in_part(const struct tutti_lane_state *ls, uint32_t part,
+			      uint32_t op)
+{
+	return part == 0 ? op :
+	       ls->base + (part - 1) * (ls->base - ls->skip) + op - ls->skip;
+}
+
+uint32_t tutti_part_before(const struct tutti_verifier *v, uint32_t lane)
+{
+	const struct tutti_lane_state *own, *other;
+
+	own = &v->state[(size_t)v->rank * v->lanes + v->lane];
+	other = &v->state[(size_t)v->rank * v->lanes + lane];
+	if (v->part == 0 || lane == v->lane || other->nops == 0 ||
+	    v->op != index_in_part(own, v->part, own->skip))
+		return UINT32_MAX;
+	return index_in_part(other, v->part, other->skip) - 1;
+}
+
 /* Slices of operation `op` of a lane that are done, and how many it has. */
 static uint32_t slices_done(const struct tutti_lane_state *ls, uint32_t op,
 			    uint32_t slices)
@@ -26,10 +62,10 @@ uint32_t tutti_slices_of(const struct tutti_verifier *v,
 
 bool tutti_passed(struct tutti_verifier *v, uint32_t lane, uint32_t index)
 {
-	uint32_t iter, slices, need;
+	uint32_t part, iter, slices, need;
 
-	slices = tutti_slices_of(v, tutti_sched_op(v->scheds[v->rank],
-						   (int)lane, index, &iter));
+	slices = tutti_slices_of(v, tutti_lane_op(v, lane, index, &part,
+						  &iter));
 	need = slices == tutti_slices_of(v, v->rec) ? v->slice + 1 : slices;
 	return slices_done(tutti_lane_state(v, v->rank, lane), index, slices) >=
 	       need;
@@ -38,8 +74,17 @@ bool tutti_passed(struct tutti_verifier *v, uint32_t lane, uint32_t index)
 uint32_t tutti_waited_op(const struct tutti_verifier *v)
 {
 	int64_t w = v->rec->wait_op + (int64_t)v->iter * v->rec->wait_iter;
+	uint32_t lane = (uint32_t)v->rec->wait_lane;
+	const struct tutti_lane_state *ls;
 
-	return w < 0 || w > UINT32_MAX ? UINT32_MAX : (uint32_t)w;
+	if (lane >= v->scheds[v->rank]->nlanes || lane == v->lane)
+		return UINT32_MAX;
+	ls = &v->state[(size_t)v->rank * v->lanes + lane];
+	if (w < 0 || w >= ls->base)
+		return UINT32_MAX;
+	/* What is not repeated was done in the first part. */
+	return w < ls->skip ? (uint32_t)w :
+	       index_in_part(ls, v->part, (uint32_t)w);
 }
 
 static uint64_t way_key(const struct tutti_verifier *v, int from, int to)
@@ -67,9 +112,9 @@ static bool mark_peers(struct tutti_verifier *v, uint32_t index, bool sends,
 	const struct tutti_sched *s = v->scheds[v->rank];
 	const struct tutti_op *op;
 	const struct tutti_ref *refs;
-	uint32_t iter, n;
+	uint32_t part, iter, n;
 
-	op = tutti_sched_op(s, (int)v->lane, index, &iter);
+	op = tutti_lane_op(v, v->lane, index, &part, &iter);
 	refs = &s->refs[op->ref + (sends ? op->nsrc : 0)];
 	n = sends ? op->ndst : op->nsrc;
 	for (uint32_t r = 0; r < n; r++)
@@ -112,11 +157,10 @@ static bool clashes(struct tutti_verifier *v, struct tutti_lane_state *ls)
 	if (!ls->compared[slot])
 		find_clashes(v, ls);
 	for (uint32_t i = ls->head; i < v->op; i++) {
-		uint32_t iter, all;
+		uint32_t part, iter, all;
 
-		all = tutti_slices_of(v, tutti_sched_op(v->scheds[v->rank],
-							(int)v->lane, i,
-							&iter));
+		all = tutti_slices_of(v, tutti_lane_op(v, v->lane, i, &part,
+						       &iter));
 		if (ls->clash[slot] & 1u << i % TUTTI_WINDOW &&
 		    slices_done(ls, i, all) < all)
 			return true;
@@ -172,15 +216,20 @@ bool tutti_op_ready(struct tutti_verifier *v, struct tutti_lane_state *ls)
 {
 	if (v->op > 0 && !tutti_passed(v, v->lane, v->op - 1))
 		return false;
+	for (uint32_t l = 0; l < v->lanes; l++) {
+		uint32_t last = tutti_part_before(v, l);
+
+		if (last != UINT32_MAX &&
+		    tutti_lane_state(v, v->rank, l)->head <= last)
+			return false;
+	}
 	if (v->rec->wait_lane >= 0) {
-		uint32_t lane = (uint32_t)v->rec->wait_lane;
 		uint32_t w = tutti_waited_op(v);
 
-		if (lane >= v->scheds[v->rank]->nlanes || lane == v->lane ||
-		    w >= tutti_lane_state(v, v->rank, lane)->nops)
-			return tutti_breach_op(v, "waits for operation %u of lane %u, which does not exist",
-					       w, lane);
-		if (!tutti_passed(v, lane, w))
+		if (w == UINT32_MAX)
+			return tutti_breach_op(v, "waits for an operation of lane %d that does not exist",
+					       v->rec->wait_lane);
+		if (!tutti_passed(v, (uint32_t)v->rec->wait_lane, w))
 			return false;
 	}
 	return !clashes(v, ls) &&

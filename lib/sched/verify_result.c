@@ -103,7 +103,8 @@ bool tutti_verify_results(struct tutti_verifier *v)
 			continue;
 		for (uint32_t c = 0;
 		     ok && c < tutti_sched_chunks(v->scheds[r], TUTTI_OUT); c++)
-			for (uint32_t s = 0; ok && s < v->slices; s++)
+			for (uint32_t s = 0; ok && s < v->slices * v->parts;
+			     s++)
 				ok = check_chunk(v, r, c, s, same);
 	}
 	for (uint32_t c = 0; ok && c < n; c++)

@@ -289,7 +289,7 @@ static const struct spoken spoken[] = {
 	  "record 0 of rank 0 has more chunks than there are" },
 	{ { "combine in@0:0 -> mail@1\ncombine final in@0:0 mail@1 -> out@0:0 wait 1:0\n",
 	    "combine in@1:0 -> mail@0\ncombine final mail@0 in@1:0 -> out@1:0\n" },
-	  "operation 1 (slice 0) of rank 0, lane 0, waits for operation 0 of lane 1, which does not exist" },
+	  "operation 1 (slice 0) of rank 0, lane 0, waits for an operation of lane 1 that does not exist" },
 };
 
 static void speak(const struct spoken *sp, bool mapped)
