@@ -16,6 +16,7 @@ include tests/checks.mk
 include tests/proc/launch.mk
 include tests/proc/perf.mk
 include tests/unit/perf.mk
+include tests/unit/reduce.mk
 include tests/unit/tools.mk
 include tests/conform/local.mk
 include tests/conform/coll.mk

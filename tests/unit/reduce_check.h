@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checks of one implementation of lib/reduce against the reference, without a
+ * test framework, so that they run anywhere.  Each returns the number of
+ * faults it found, and prints the first few to stderr.
+ */
+#ifndef TEST_REDUCE_CHECK_H
+#define TEST_REDUCE_CHECK_H
+
+#include "reduce/reduce.h"
+
+/* `thin` is 1 for everything, more for less: of the combinations below one in
+ * `thin` is run, others in each length; from 64 on, lengths are shorter too,
+ * for emulators. */
+
+/* All lengths 0 to 257 and some longer ones, 1 to 9, 16 and 17 sources, 1 to 3
+ * targets, every alignment, streaming, scaling, in place (the target is a
+ * source); no byte outside the buffers is read or written. */
+int check_shapes(const struct tutti_kernels *k, int type, int thin);
+
+/* Long and odd lengths, compared with the scalar kernels byte by byte. */
+int check_long(const struct tutti_kernels *k, int type, int thin);
+
+/* Every single 8- and 16-bit element, and every pair of 8-bit ones. */
+int check_exhaustive(const struct tutti_kernels *k, int type, int thin);
+
+/* NaN at each source in turn, at each position of a vector (case 49). */
+int check_nan(const struct tutti_kernels *k, int type);
+
+/* Signs of zeros in max, min and scaling. */
+int check_zeros(const struct tutti_kernels *k, int type);
+
+/* Flushing of subnormals, another rounding mode: no effect, and kept. */
+int check_fp_state(const struct tutti_kernels *k, int type);
+
+/* copy(): lengths, alignments, targets, streaming, onto itself. */
+int check_copy(const struct tutti_kernels *k, int thin);
+
+/* All of the above, for all types. */
+int check_all(const struct tutti_kernels *k, int thin);
+
+#endif
