@@ -32,10 +32,12 @@ static void spin(double us)
 static int call(void *context)
 {
 	struct fake *f = context;
-	size_t i;
+	size_t i, n;
 
-	for (i = 0; i < BYTES && f->m.dirty; i++)
-		f->stale += f->buffer[i] != f->pattern[i % MEASURE_PATTERN];
+	for (i = 0; i < BYTES && f->m.dirty; i += n) {
+		n = BYTES - i < MEASURE_PATTERN ? BYTES - i : MEASURE_PATTERN;
+		f->stale += !!memcmp(f->buffer + i, f->pattern, n);
+	}
 	memset(f->buffer, 0xee, BYTES);
 	spin(f->busy_us);
 	f->since_barrier++;
