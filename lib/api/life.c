@@ -76,8 +76,8 @@ tuttiResult_t ptuttiCommInitRankConfig(tuttiComm_t *comm, int nranks,
 {
 	tuttiResult_t rc = check_init(comm, config);
 
-	if (!rc)
-		rc = check_rank(nranks, rank);
+	/* Rank and size are checked where all ranks meet, so that a wrong one
+	 * ends the others' waiting too. */
 	return rc ? rc : tutti_comm_join(comm, &uniqueId, nranks, rank,
 					 config);
 }

@@ -148,7 +148,10 @@ static void on_news(void *arg, const struct tutti_news *news)
 		on_death(comm, news);
 		return;
 	case TUTTI_NEWS_ROOT_LOST:
-		on_death(comm, news);
+		/* The ranks there had all left in order: no more news will
+		 * come, but nothing is wrong. */
+		if (news->code != tuttiSuccess)
+			on_death(comm, news);
 		return;
 	case TUTTI_NEWS_ABORT:
 		snprintf(text, sizeof(text), "rank %d aborted the "
