@@ -70,6 +70,10 @@ enum tutti_news_kind {
 	TUTTI_NEWS_DEATH,	/* `rank`'s connection ended without goodbye */
 	TUTTI_NEWS_ERROR,	/* `rank` reports an error; text says which */
 	TUTTI_NEWS_ABORT,	/* `rank` called abort */
+	/* A question of `rank` and an answer by it, for rank `code` alone; the
+	 * other fields are theirs. */
+	TUTTI_NEWS_ASK,
+	TUTTI_NEWS_CALL,
 	/* The root's process is gone.  `rank` is the lowest that lived in it,
 	 * or -1; `code` is tuttiSuccess if all that did had left in order:
 	 * then it is no failure, but deaths are not seen any more. */
@@ -79,7 +83,7 @@ enum tutti_news_kind {
 struct tutti_news {
 	enum tutti_news_kind kind;
 	int rank;
-	int32_t code;		/* a tuttiResult_t */
+	int32_t code;		/* a tuttiResult_t, or to whom */
 	uint64_t seq;		/* the operation it speaks of, or 0 */
 	char text[512];		/* printable, always ended */
 };
@@ -90,7 +94,7 @@ typedef void (*tutti_news_fn)(void *arg, const struct tutti_news *news);
 tuttiResult_t tutti_boot_listen(struct tutti_boot *b, tutti_news_fn fn,
 				void *arg);
 
-/* Tell all other ranks; never blocks, any thread.  Also when the root is
+/* Tell all other ranks, or the one it is for; never blocks, any thread.  Also when the root is
  * gone: then it does nothing. */
 void tutti_boot_tell(struct tutti_boot *b, const struct tutti_news *news);
 

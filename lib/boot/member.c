@@ -192,7 +192,7 @@ static void on_news(struct tutti_boot *b, uint64_t seq, const uint8_t *p,
 	news.code = (int32_t)tutti_get32(p + NEWS_CODE);
 	tutti_escape(news.text, sizeof(news.text),
 		     (const char *)p + NEWS_BYTES, len - NEWS_BYTES);
-	if (news.kind <= TUTTI_NEWS_ABORT && news.rank >= 0 &&
+	if (news.kind < TUTTI_NEWS_ROOT_LOST && news.rank >= 0 &&
 	    news.rank < b->nranks)
 		keep(b, &news);
 }

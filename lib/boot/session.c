@@ -394,16 +394,34 @@ static bool on_gather(struct root_session *s, struct root_conn *c,
 
 /* ---- News -------------------------------------------------------------- */
 
+static void send_to(struct root_session *s, int rank, struct tutti_packet *p)
+{
+	struct root_conn *c = s->member[rank].conn;
+
+	/* Who does not read for that long is not told everything. */
+	if (c && s->member[rank].state == MEMBER_HERE &&
+	    c->link.queued < QUEUE_MAX)
+		root_send(c, p);
+}
+
 static void spread(struct root_session *s, int but, struct tutti_packet *p)
 {
-	for (int i = 0; p && i < s->nranks; i++) {
-		struct root_conn *c = s->member[i].conn;
+	for (int i = 0; p && i < s->nranks; i++)
+		if (i != but)
+			send_to(s, i, p);
+}
 
-		/* Who does not read for that long is not told everything. */
-		if (i != but && c && s->member[i].state == MEMBER_HERE &&
-		    c->link.queued < QUEUE_MAX)
-			root_send(c, p);
-	}
+/* A rank's news go to all others, or to the one they are for. */
+static void pass_on(struct root_session *s, int from, struct tutti_packet *p)
+{
+	const uint8_t *data = p->data + FRAME_BYTES;
+	uint32_t kind = tutti_get32(data + NEWS_KIND);
+	uint32_t to = tutti_get32(data + NEWS_CODE);
+
+	if (kind != TUTTI_NEWS_ASK && kind != TUTTI_NEWS_CALL)
+		spread(s, from, p);
+	else if (to < (uint32_t)s->nranks)
+		send_to(s, (int)to, p);
 }
 
 static void spread_death(struct root_session *s, int rank, int err)
@@ -447,7 +465,7 @@ static bool on_news(struct root_session *s, struct root_conn *c, uint64_t seq,
 	if (about >= (uint32_t)s->nranks)
 		tutti_put32(p->data + FRAME_BYTES + NEWS_RANK,
 			    (uint32_t)c->rank);
-	spread(s, c->rank, p);
+	pass_on(s, c->rank, p);
 	tutti_packet_drop(p);
 	return true;
 }
@@ -489,7 +507,7 @@ void session_news(struct root *r, uint64_t serial, int rank,
 	struct root_session *s = find_running(r, serial);
 
 	if (s)
-		spread(s, rank, news);
+		pass_on(s, rank, news);
 }
 
 void session_rank_left(struct root *r, uint64_t serial, int rank)

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Boards: each rank writes down the collectives it begins on a page that its
- * node can read, also after it died.  So an error can say what the other rank
- * called, and a time-out who has not come.
+ * Boards: each rank writes down the calls it begins, collectives on a page that
+ * its node can read, also after it died.  So an error can say what the other
+ * rank called, and a time-out who has not come.  A rank that shares no memory
+ * keeps the page to itself and tells when asked; see ask.c.
  */
 #include "config.h"
 
 #include "base/bits.h"
+#include "base/fail.h"
 #include "comm/comm.h"
 #include "net/shm/node.h"
 #include "net/shm/shm.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ENTRIES 16
+/* Small messages may run ahead of their receiver by that many. */
+#define MESSAGES 128
 
 struct entry {
 	_Atomic uint64_t seq;		/* 0 while being written */
-	uint64_t count;
-	int16_t coll, type, redop, pad;
-	int32_t root;
+	_Atomic uint64_t count;
+	_Atomic uint64_t what;		/* the rest of the call, packed */
 };
 
 struct board {
@@ -30,24 +34,85 @@ struct board {
 
 _Static_assert(sizeof(struct board) <= TUTTI_BOARD_BYTES, "fits a page");
 
+/* What only this process reads. */
+struct tutti_book {
+	struct board own;		/* if there is no page */
+	uint64_t messages;
+	struct entry message[MESSAGES];
+};
+
+static uint64_t pack(const struct tutti_call *c)
+{
+	return (uint64_t)(uint32_t)c->root << 32 | (uint64_t)c->coll << 24 |
+	       (uint64_t)c->type << 16 | (uint64_t)c->redop << 8 | c->sending;
+}
+
+static void unpack(struct tutti_call *c, uint64_t what)
+{
+	memset(c, 0, sizeof(*c));
+	c->root = (int32_t)(what >> 32);
+	c->coll = (enum tutti_coll)(what >> 24 & 0xff);
+	c->type = (tuttiDataType_t)(what >> 16 & 0xff);
+	c->redop = (tuttiRedOp_t)(what >> 8 & 0xff);
+	c->sending = what & 1;
+}
+
+static void entry_write(struct entry *e, const struct tutti_call *call,
+			uint64_t seq)
+{
+	/* Partner: the loads in entry_read. */
+	atomic_store_explicit(&e->seq, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&e->count, call->count, memory_order_relaxed);
+	atomic_store_explicit(&e->what, pack(call), memory_order_relaxed);
+	atomic_store_explicit(&e->seq, seq, memory_order_release);
+}
+
+/* False if the entry is not, or not any more, of number seq. */
+static bool entry_read(struct entry *e, struct tutti_call *call, uint64_t seq)
+{
+	if (atomic_load_explicit(&e->seq, memory_order_acquire) != seq)
+		return false;
+	unpack(call, atomic_load_explicit(&e->what, memory_order_relaxed));
+	call->count = atomic_load_explicit(&e->count, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&e->seq, memory_order_relaxed) == seq;
+}
+
+tuttiResult_t tutti_board_open(struct tuttiComm *comm)
+{
+	comm->book = calloc(1, sizeof(*comm->book));
+	return comm->book ? tuttiSuccess :
+			    tutti_fail(tuttiSystemError, "out of memory");
+}
+
+void tutti_board_close(struct tuttiComm *comm)
+{
+	free(comm->book);
+	comm->book = NULL;
+}
+
+/* NULL: a rank whose page cannot be read from here. */
+static struct board *board_of(struct tuttiComm *comm, int rank)
+{
+	struct board *b = tutti_shm_board(comm->shm, rank);
+
+	return !b && rank == comm->rank ? &comm->book->own : b;
+}
+
 void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 		       uint64_t seq)
 {
-	struct board *b = tutti_shm_board(comm->shm, comm->rank);
-	struct entry *e;
+	struct board *b;
 
-	if (!b)
+	if (call->coll == TUTTI_SENDRECV) {
+		uint64_t at = comm->book->messages++ % MESSAGES;
+
+		entry_write(&comm->book->message[at], call, seq);
 		return;
-	e = &b->entry[seq % ENTRIES];
-	/* Partner: the loads in tutti_board_describe. */
-	atomic_store_explicit(&e->seq, 0, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release);
-	e->count = call->count;
-	e->coll = (int16_t)call->coll;
-	e->type = (int16_t)call->type;
-	e->redop = (int16_t)call->redop;
-	e->root = call->root;
-	atomic_store_explicit(&e->seq, seq, memory_order_release);
+	}
+	b = board_of(comm, comm->rank);
+	entry_write(&b->entry[seq % ENTRIES], call, seq);
 	atomic_store_explicit(&b->begun, seq, memory_order_release);
 }
 
@@ -76,28 +141,31 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap)
 		snprintf(out + n, cap - (size_t)n, ", root %d", call->root);
 }
 
-bool tutti_board_describe(struct tuttiComm *comm, int peer, uint64_t seq,
-			  char *out, size_t cap)
+bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
+			    char *out, size_t cap)
 {
-	struct board *b = tutti_shm_board(comm->shm, peer);
-	struct tutti_call call = { 0 };
-	struct entry *e;
+	struct board *b = board_of(comm, rank);
+	struct tutti_call call;
 
-	if (!b)
-		return false;
-	e = &b->entry[seq % ENTRIES];
-	if (atomic_load_explicit(&e->seq, memory_order_acquire) != seq)
-		return false;
-	call.count = e->count;
-	call.coll = (enum tutti_coll)e->coll;
-	call.type = (tuttiDataType_t)e->type;
-	call.redop = (tuttiRedOp_t)e->redop;
-	call.root = e->root;
-	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load_explicit(&e->seq, memory_order_relaxed) != seq)
+	if (!b || !entry_read(&b->entry[seq % ENTRIES], &call, seq))
 		return false;
 	tutti_call_describe(&call, out, cap);
 	return true;
+}
+
+bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
+			 uint64_t seq, char *out, size_t cap)
+{
+	for (int i = 0; i < MESSAGES; i++) {
+		struct tutti_call call;
+
+		if (!entry_read(&comm->book->message[i], &call, seq) ||
+		    call.root != peer || call.sending != sending)
+			continue;
+		tutti_call_describe(&call, out, cap);
+		return true;
+	}
+	return false;
 }
 
 /* Add "a" or "a-b" to a list. */
@@ -126,7 +194,7 @@ bool tutti_board_missing(struct tuttiComm *comm, uint64_t seq, char *out,
 		out[0] = 0;
 	for (int r = 0; r <= comm->ranks; r++) {
 		struct board *b = r < comm->ranks ?
-			tutti_shm_board(comm->shm, r) : NULL;
+			board_of(comm, r) : NULL;
 		bool missing = b && (int64_t)(atomic_load_explicit(
 			&b->begun, memory_order_acquire) - seq) < 0;
 

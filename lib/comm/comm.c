@@ -61,8 +61,7 @@ tuttiResult_t tutti_comm_check(const struct tuttiComm *comm,
 
 /* ---- The error ----------------------------------------------------------- */
 
-/* Wake the thread inside, wherever it waits. */
-static void ring(struct tuttiComm *comm)
+void tutti_comm_ring(struct tuttiComm *comm)
 {
 	struct tutti_bell *bell = comm->waiter.bell;
 
@@ -83,7 +82,7 @@ static bool set_error(struct tuttiComm *comm, tuttiResult_t rc,
 			 text);
 		atomic_store(&comm->error, (int)rc);
 		atomic_store(&comm->alarmed, true);
-		ring(comm);
+		tutti_comm_ring(comm);
 	}
 	pthread_mutex_unlock(&comm->lock);
 	return first;
@@ -133,7 +132,7 @@ static void on_death(struct tuttiComm *comm, const struct tutti_news *news)
 	}
 	pthread_mutex_unlock(&comm->lock);
 	atomic_store(&comm->alarmed, true);
-	ring(comm);
+	tutti_comm_ring(comm);
 }
 
 /* In the helper thread. */
@@ -152,6 +151,10 @@ static void on_news(void *arg, const struct tutti_news *news)
 		 * come, but nothing is wrong. */
 		if (news->code != tuttiSuccess)
 			on_death(comm, news);
+		return;
+	case TUTTI_NEWS_ASK:
+	case TUTTI_NEWS_CALL:
+		tutti_ask_news(comm, news);
 		return;
 	case TUTTI_NEWS_ABORT:
 		snprintf(text, sizeof(text), "rank %d aborted the "
@@ -234,18 +237,20 @@ static tuttiResult_t allocate(struct tuttiComm *comm)
 	if (!comm->node || !comm->via || !comm->p2p_sent ||
 	    !comm->p2p_received)
 		return tutti_fail(tuttiSystemError, "out of memory");
+	comm->question.peer = -1;
 	comm->seq = (uint64_t)tutti_setting(TUTTI_SET_DEBUG_SEQ_START);
 	for (size_t r = 0; r < n; r++) {
 		comm->via[r] = -1;
 		comm->p2p_sent[r] = comm->p2p_received[r] = comm->seq;
 	}
-	return tuttiSuccess;
+	return tutti_board_open(comm);
 }
 
 static void free_all(struct tuttiComm *comm)
 {
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
+	tutti_board_close(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
 	free(comm->via);
@@ -321,7 +326,7 @@ void tutti_comm_abort(struct tuttiComm *comm)
 				   "out of its call within 2 s", comm->rank);
 			return;
 		}
-		ring(comm);
+		tutti_comm_ring(comm);
 		nanosleep(&pause, NULL);
 	}
 	tutti_comm_destroy(comm);

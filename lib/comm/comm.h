@@ -34,6 +34,16 @@ struct tutti_call {
 };
 
 struct tutti_plans;
+struct tutti_book;
+
+/* A question to another rank. */
+struct tutti_question {
+	int peer;			/* -1: none is open */
+	int what;			/* enum tutti_ask */
+	uint64_t seq;
+	bool answered;
+	char text[128];
+};
 
 struct tuttiComm {
 	uint64_t magic;
@@ -60,6 +70,7 @@ struct tuttiComm {
 	struct tutti_exec exec;
 	struct tutti_job job;
 	struct tutti_plans *plans;
+	struct tutti_book *book;	/* see board.c */
 	uint64_t seq;			/* collectives begun */
 	uint64_t *p2p_sent, *p2p_received; /* to and from each peer */
 	const char *algo_name;		/* of the last operation */
@@ -72,6 +83,7 @@ struct tuttiComm {
 	char error_text[TUTTI_ERROR_TEXT];
 	struct tutti_news death;	/* a rank that went without goodbye */
 	int64_t death_ns;		/* when we heard; 0: none */
+	struct tutti_question question;
 };
 
 /* How often this process was forked since the library was loaded. */
@@ -152,17 +164,46 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 void tutti_plans_free(struct tuttiComm *comm);
 
 /* Each rank's page of recent calls, readable by its node. */
+tuttiResult_t tutti_board_open(struct tuttiComm *comm);
+void tutti_board_close(struct tuttiComm *comm);
 void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 		       uint64_t seq);
-/* Describe what `peer` did as its collective number seq, if known. */
-bool tutti_board_describe(struct tuttiComm *comm, int peer, uint64_t seq,
-			  char *out, size_t cap);
+/* Describe what `rank` of this node called as collective number seq; false if
+ * it has not yet, or that is long ago. */
+bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
+			    char *out, size_t cap);
+/* Describe this rank's own message number seq to or from `peer`. */
+bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
+			 uint64_t seq, char *out, size_t cap);
 /* "all_reduce of 100 float, sum". */
 void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap);
 /* List the ranks of this node that have not begun collective `seq`, folded as
  * "3, 7-9"; false if none or not known. */
 bool tutti_board_missing(struct tuttiComm *comm, uint64_t seq, char *out,
 			 size_t cap);
+
+/* Ask `peer` what it called as that number: a collective, or the other half of
+ * a message that this rank is `sending` or receives.  The answer is there once
+ * tutti_ask_answer is true; a rank that has not called yet does not answer. */
+enum tutti_ask { TUTTI_ASK_COLLECTIVE, TUTTI_ASK_SENT, TUTTI_ASK_RECEIVED };
+void tutti_ask(struct tuttiComm *comm, int peer, enum tutti_ask what,
+	       uint64_t seq);
+bool tutti_ask_answer(struct tuttiComm *comm, char *out, size_t cap);
+/* News of either kind came; in the helper thread. */
+void tutti_ask_news(struct tuttiComm *comm, const struct tutti_news *news);
+
+/* Why `peer`'s call differs from this rank's number `seq`, or an earlier one
+ * of theirs.  Fails the communicator. */
+tuttiResult_t tutti_comm_mismatch(struct tuttiComm *comm,
+				  const struct tutti_call *call, uint64_t seq,
+				  int peer);
+/* Does `peer`, for which this rank has waited long, call something else?
+ * Looks or asks, and does not wait for the answer. */
+bool tutti_comm_suspect(struct tuttiComm *comm, const struct tutti_call *call,
+			uint64_t seq, int peer, bool ask);
+
+/* Wake the thread inside, wherever it waits. */
+void tutti_comm_ring(struct tuttiComm *comm);
 
 /* Start listening to news. */
 tuttiResult_t tutti_comm_listen(struct tuttiComm *comm);

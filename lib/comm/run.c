@@ -17,6 +17,12 @@
 /* A sleep is never longer than this, so that a lost wake-up, should there ever
  * be one, costs little. */
 #define SLEEP_NS 50000000
+/* After that long, ask whether the awaited rank calls something else, and then
+ * again after twice as long. */
+#define SUSPECT_NS 1000000000
+/* A rank that fails tells the others and goes; its connection may be seen to
+ * end before its news has come. */
+#define FAULT_GRACE_NS 500000000
 /* Looks at the awaited line between two rounds of looking at everything. */
 #define LOOKS 16
 
@@ -27,34 +33,14 @@ struct run {
 	uint64_t seq;
 	bool p2p;
 	bool warned;
+	int64_t suspect_ns;	/* of waiting, before the peer is suspected */
+	int64_t fault_ns;	/* when its connection was seen to be gone */
 };
 
 /* Whom the job waits for, or -1. */
 static int waits_for(const struct tuttiComm *comm)
 {
 	return comm->job.waits_for ? comm->job.waits_for->peer : -1;
-}
-
-static tuttiResult_t fail_mismatch(struct run *r)
-{
-	struct tuttiComm *comm = r->comm;
-	int peer = comm->job.mismatch_peer;
-	char mine[128], other[128];
-
-	tutti_call_describe(r->call, mine, sizeof(mine));
-	if (r->p2p)
-		return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-				       "calls differ: rank %d called %s, and "
-				       "rank %d's matching call has another "
-				       "count or type", comm->rank, mine,
-				       peer);
-	if (!tutti_board_describe(comm, peer, r->seq, other, sizeof(other)))
-		snprintf(other, sizeof(other), "something else");
-	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-			       "calls differ: as operation %llu, rank %d "
-			       "called %s, but rank %d called %s",
-			       (unsigned long long)r->seq, comm->rank, mine,
-			       peer, other);
 }
 
 /* "is waiting for rank 2's data; not begun by ranks 2, 5" */
@@ -101,19 +87,40 @@ static void warn_slow(struct run *r, int64_t waited_ns)
 }
 
 /* A peer's connection is gone and what we wait for cannot come. */
-static tuttiResult_t check_fault(struct run *r)
+static tuttiResult_t check_fault(struct run *r, int64_t now)
 {
 	struct tutti_chan *c = r->comm->job.waits_for;
 	const char *why = c ? c->ops->fault(c) : NULL;
 	char call[128];
 
-	if (!why)
+	if (!why) {
+		r->fault_ns = 0;
+		return tuttiSuccess;
+	}
+	if (!r->fault_ns)
+		r->fault_ns = now;
+	if (now - r->fault_ns < FAULT_GRACE_NS)
 		return tuttiSuccess;
 	tutti_call_describe(r->call, call, sizeof(call));
 	return tutti_comm_fail(r->comm, tuttiRemoteError, true,
 			       "%s, operation %llu: rank %d on %s lost rank "
 			       "%d: %s", call, (unsigned long long)r->seq,
 			       r->comm->rank, tutti_host_name(), c->peer, why);
+}
+
+/* No wrong message came, but perhaps the awaited rank sends none at all. */
+static tuttiResult_t check_calls(struct run *r, int64_t waited_ns)
+{
+	int peer = waits_for(r->comm);
+	bool ask = waited_ns >= r->suspect_ns;
+
+	if (peer < 0 || waited_ns < SUSPECT_NS)
+		return tuttiSuccess;
+	if (ask)
+		r->suspect_ns = 2 * waited_ns;
+	if (!tutti_comm_suspect(r->comm, r->call, r->seq, peer, ask))
+		return tuttiSuccess;
+	return tutti_comm_mismatch(r->comm, r->call, r->seq, peer);
 }
 
 /* Clock, news and faults: looked at when the wait has become long. */
@@ -128,7 +135,9 @@ static tuttiResult_t look_around(struct run *r)
 	waited = now - comm->waiter.began_ns;
 	rc = tutti_comm_heed(comm, waits_for(comm));
 	if (!rc)
-		rc = check_fault(r);
+		rc = check_fault(r, now);
+	if (!rc)
+		rc = check_calls(r, waited);
 	if (!rc && waited >= comm->timeout_ns)
 		rc = fail_timeout(r, waited);
 	if (!rc && !r->warned && comm->warn_ns && waited >= comm->warn_ns)
@@ -151,7 +160,8 @@ static tuttiResult_t step(struct run *r, bool *done, bool *moved)
 	tuttiResult_t rc = tutti_job_progress(&r->comm->job, done, moved);
 
 	if (rc == tuttiInvalidUsage)
-		return fail_mismatch(r);
+		return tutti_comm_mismatch(r->comm, r->call, r->seq,
+					   r->comm->job.mismatch_peer);
 	if (rc)
 		return tutti_comm_fail(r->comm, rc, true, "%s",
 				       tutti_fail_text());
@@ -226,7 +236,8 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 				const struct tutti_call *call)
 {
 	struct run r = { .comm = comm, .call = call,
-			 .p2p = call->coll == TUTTI_SENDRECV };
+			 .p2p = call->coll == TUTTI_SENDRECV,
+			 .suspect_ns = SUSPECT_NS };
 	const struct tutti_plan *plan;
 	tuttiResult_t rc;
 
@@ -241,10 +252,9 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 		return rc;
 	r.seq = next_number(comm, call);
 	comm->algo_name = plan->algo;
+	tutti_board_begin(comm, call, r.seq);
 	if (!call->count && call->coll != TUTTI_BARRIER)
 		return tuttiSuccess;
-	if (!r.p2p)
-		tutti_board_begin(comm, call, r.seq);
 	rc = tutti_job_start(&comm->job, &plan->recipe, call->in, call->out,
 			     (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32));
 	if (rc)

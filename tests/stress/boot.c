@@ -43,7 +43,7 @@ struct rank {
 	void (*body)(struct rank *r);
 	struct tutti_boot *boot;
 	tuttiResult_t rc;
-	_Atomic int heard[4];
+	_Atomic int heard[TUTTI_NEWS_ROOT_LOST + 1];
 };
 
 static void join(struct rank *r)
