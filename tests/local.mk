@@ -13,6 +13,7 @@ AM_TESTS_ENVIRONMENT = \
 STRESS =
 
 include tests/checks.mk
+include tests/proc/cases.mk
 include tests/proc/launch.mk
 include tests/proc/perf.mk
 include tests/unit/perf.mk

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cases NAME...: run these cases as one process of a launcher.
+ * cases --threads N NAME...: run them on N threads.
+ * Ends 0 if all was right, else 1 after a line for each fault.
+ */
+#include "config.h"
+
+#include "proc/cases.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct {
+	const char *name;
+	void (*run)(struct seat *s);
+} cases[] = {
+	{ "differ_small", differ_small },
+	{ "differ_large", differ_large },
+	{ "differ_message", differ_message },
+};
+
+static _Atomic int faults;
+
+void case_fault(const char *where, int line, const char *fmt, ...)
+{
+	char text[1200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "FAULT: %s:%d: %s\n", where, line, text);
+	atomic_fetch_add(&faults, 1);
+}
+
+int64_t case_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void case_sleep_ms(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+tuttiComm_t case_join(struct seat *s)
+{
+	tuttiComm_t comm = NULL;
+	tuttiResult_t rc;
+
+	if (s->meet) {
+		if (s->rank == 0 && tuttiGetUniqueId(s->id))
+			FAULT("no id: %s", tuttiGetLastError(NULL));
+		pthread_barrier_wait(s->meet);
+		rc = tuttiCommInitRank(&comm, s->ranks, *s->id, s->rank);
+		pthread_barrier_wait(s->meet);
+	} else {
+		rc = tuttiCommInitEnv(&comm, NULL);
+	}
+	if (rc) {
+		FAULT("rank %d: init: %s", s->rank, tuttiGetLastError(NULL));
+		exit(1);
+	}
+	return comm;
+}
+
+/* One line, with words, and no sign of a value that was not there. */
+static bool is_sentence(const char *text)
+{
+	return strlen(text) > 15 && strchr(text, ' ') &&
+	       !strchr(text, '\n') && !strstr(text, "(null)");
+}
+
+void case_expect(const char *where, int line, tuttiResult_t rc,
+		 tuttiResult_t want, const char *const *texts)
+{
+	const char *said = tuttiGetLastError(NULL);
+
+	if (rc != want)
+		case_fault(where, line, "result %d, wanted %d (%s)", (int)rc,
+			   (int)want, said);
+	if (want == tuttiSuccess)
+		return;
+	if (!is_sentence(said))
+		case_fault(where, line, "no sentence: \"%s\"", said);
+	for (; *texts; texts++)
+		if (!strstr(said, *texts))
+			case_fault(where, line, "\"%s\" is not in \"%s\"",
+				   *texts, said);
+}
+
+const char *case_coll_name(enum case_coll coll)
+{
+	static const char *const name[COLLS] = {
+		"all_reduce", "reduce", "broadcast", "all_gather",
+		"reduce_scatter", "barrier", "send", "recv",
+	};
+
+	return name[coll];
+}
+
+tuttiResult_t case_call(const struct case_call *c, const void *in, void *out,
+			tuttiComm_t comm)
+{
+	switch (c->coll) {
+	case ALL_REDUCE:
+		return tuttiAllReduce(in, out, c->count, c->type, c->op, comm,
+				      NULL);
+	case REDUCE:
+		return tuttiReduce(in, out, c->count, c->type, c->op, c->root,
+				   comm, NULL);
+	case BROADCAST:
+		return tuttiBroadcast(in, out, c->count, c->type, c->root,
+				      comm, NULL);
+	case ALL_GATHER:
+		return tuttiAllGather(in, out, c->count, c->type, comm, NULL);
+	case REDUCE_SCATTER:
+		return tuttiReduceScatter(in, out, c->count, c->type, c->op,
+					  comm, NULL);
+	case SEND:
+		return tuttiSend(in, c->count, c->type, c->root, comm, NULL);
+	case RECV:
+		return tuttiRecv(out, c->count, c->type, c->root, comm, NULL);
+	default:
+		return tuttiBarrier(comm, NULL);
+	}
+}
+
+static void run_named(struct seat *s, char **names)
+{
+	for (; *names; names++) {
+		size_t i = 0, n = sizeof(cases) / sizeof(cases[0]);
+
+		while (i < n && strcmp(*names, cases[i].name))
+			i++;
+		if (i < n)
+			cases[i].run(s);
+		else
+			FAULT("there is no case \"%s\"", *names);
+	}
+}
+
+struct chair {
+	struct seat seat;
+	char **names;
+	pthread_t thread;
+};
+
+static void *sit(void *arg)
+{
+	struct chair *c = arg;
+
+	run_named(&c->seat, c->names);
+	return NULL;
+}
+
+static void run_threads(int n, char **names)
+{
+	struct chair *c = calloc((size_t)n, sizeof(*c));
+	pthread_barrier_t meet;
+	tuttiUniqueId id;
+
+	pthread_barrier_init(&meet, NULL, (unsigned)n);
+	for (int i = 0; i < n; i++) {
+		c[i].seat = (struct seat){ .rank = i, .ranks = n,
+					   .meet = &meet, .id = &id };
+		c[i].names = names;
+		if (pthread_create(&c[i].thread, NULL, sit, &c[i]))
+			exit(99);
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(c[i].thread, NULL);
+	pthread_barrier_destroy(&meet);
+	free(c);
+}
+
+static int env_int(const char *name, int otherwise)
+{
+	const char *v = getenv(name);
+
+	return v ? atoi(v) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+	struct seat s = { .rank = env_int("TUTTI_RANK", 0),
+			  .ranks = env_int("TUTTI_SIZE", 1) };
+
+	if (argc > 2 && !strcmp(argv[1], "--threads"))
+		run_threads(atoi(argv[2]), argv + 3);
+	else
+		run_named(&s, argv + 1);
+	return faults != 0;
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Failures that people had elsewhere, through the public calls.
+check_PROGRAMS += tests/proc/cases
+tests_proc_cases_SOURCES = \
+	tests/proc/cases.c tests/proc/cases.h \
+	tests/proc/cases_differ.c
+tests_proc_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
+tests_proc_cases_LDADD = libtutti.la -lm -lpthread
+
+PROC_CASES = \
+	tests/proc/cases_differ.sh
+
+TESTS += $(PROC_CASES)
+EXTRA_DIST += $(PROC_CASES)
+$(PROC_CASES:.sh=.log): tests/proc/cases$(EXEEXT) tools/tutti$(EXEEXT)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Case 41: calls that differ between ranks.  Every rank gets invalid usage, in
+ * that call or, if it had nothing to wait for, in the next; the sentence names
+ * both calls; nothing is written past a buffer.
+ */
+#include "config.h"
+
+#include "proc/cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 4096
+#define FILL 0x6b
+#define SOON_MS 8000
+
+struct pair {
+	struct case_call usual, odd;
+	const char *say_usual, *say_odd;
+};
+
+static size_t out_bytes(const struct case_call *c, int ranks)
+{
+	size_t size = c->type == tuttiFloat64 ? 8 :
+		      c->type == tuttiInt8 ? 1 : 4;
+
+	return c->count * size * (size_t)ranks;
+}
+
+/* Memory is zero, and not touched before the library does. */
+static char *make(size_t bytes)
+{
+	char *p = calloc(1, bytes + GUARD);
+
+	if (!p)
+		exit(99);
+	memset(p + bytes, FILL, GUARD);
+	return p;
+}
+
+static void check_guard(const char *p, size_t bytes, const char *which)
+{
+	for (size_t i = 0; i < GUARD; i++)
+		if (p[bytes + i] != FILL) {
+			FAULT("byte %zu behind the %s buffer was written", i,
+			      which);
+			return;
+		}
+}
+
+static void differ(struct seat *s, const struct pair *p, int odd)
+{
+	const struct case_call *c = s->rank == odd ? &p->odd : &p->usual;
+	size_t bytes = out_bytes(c, s->ranks);
+	char *in = make(bytes), *out = make(bytes);
+	tuttiComm_t comm = case_join(s);
+	int64_t began = case_ms(), took;
+	tuttiResult_t rc = case_call(c, in, out, comm);
+
+	for (int i = 0; !rc && i < 3; i++)
+		rc = tuttiBarrier(comm, NULL);
+	took = case_ms() - began;
+	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank", p->say_usual,
+	       p->say_odd);
+	CHECK(took < SOON_MS, "rank %d heard of %s and %s after %d ms",
+	      s->rank, p->say_usual, p->say_odd, (int)took);
+	check_guard(in, bytes, "send");
+	check_guard(out, bytes, "receive");
+	tuttiCommDestroy(comm);
+	free(in);
+	free(out);
+}
+
+static void differ_all(struct seat *s, const struct pair *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		differ(s, &p[i], (int)(i % (size_t)s->ranks));
+		/* One more, so that the next has another odd rank. */
+		if (s->ranks > 2 && i % 2)
+			differ(s, &p[i], s->ranks - 1);
+	}
+}
+
+void differ_small(struct seat *s)
+{
+	static const struct pair pairs[] = {
+		{ { ALL_REDUCE, 100, tuttiFloat, tuttiSum, 0 },
+		  { ALL_REDUCE, 200, tuttiFloat, tuttiSum, 0 },
+		  "all_reduce of 100 float", "all_reduce of 200 float" },
+		{ { ALL_REDUCE, 1, tuttiInt32, tuttiSum, 0 },
+		  { ALL_REDUCE, 2, tuttiInt32, tuttiSum, 0 },
+		  "of 1 int32", "of 2 int32" },
+		{ { ALL_REDUCE, 5, tuttiInt32, tuttiSum, 0 },
+		  { ALL_REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  "of 5 int32", "of 5 float" },
+		{ { ALL_REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALL_REDUCE, 5, tuttiFloat, tuttiMax, 0 },
+		  "sum", "max" },
+		{ { REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  { REDUCE, 5, tuttiFloat, tuttiSum, 1 },
+		  "root 0", "root 1" },
+		{ { BROADCAST, 5, tuttiFloat, tuttiSum, 0 },
+		  { BROADCAST, 5, tuttiFloat, tuttiSum, 1 },
+		  "root 0", "root 1" },
+		{ { BROADCAST, 5, tuttiFloat, tuttiSum, 1 },
+		  { BROADCAST, 7, tuttiFloat, tuttiSum, 1 },
+		  "broadcast of 5 float", "broadcast of 7 float" },
+		{ { ALL_GATHER, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALL_GATHER, 6, tuttiFloat, tuttiSum, 0 },
+		  "all_gather of 5 float", "all_gather of 6 float" },
+		{ { REDUCE_SCATTER, 5, tuttiFloat, tuttiSum, 0 },
+		  { REDUCE_SCATTER, 4, tuttiFloat, tuttiSum, 0 },
+		  "reduce_scatter of 5 float", "reduce_scatter of 4 float" },
+		/* The order differs. */
+		{ { ALL_REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  { BARRIER, 0, tuttiInt8, tuttiSum, 0 },
+		  "all_reduce of 5 float", "barrier" },
+		{ { REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALL_REDUCE, 5, tuttiFloat, tuttiSum, 0 },
+		  "called reduce of 5 float", "called all_reduce of 5" },
+		/* Nothing at all, and something. */
+		{ { ALL_REDUCE, 100, tuttiFloat, tuttiSum, 0 },
+		  { ALL_REDUCE, 0, tuttiFloat, tuttiSum, 0 },
+		  "all_reduce of 100 float", "all_reduce of 0 float" },
+	};
+
+	differ_all(s, pairs, sizeof(pairs) / sizeof(pairs[0]));
+}
+
+void differ_large(struct seat *s)
+{
+	static const struct pair pairs[] = {
+		{ { ALL_REDUCE, 409600, tuttiFloat, tuttiSum, 0 },
+		  { ALL_REDUCE, 409598, tuttiFloat, tuttiSum, 0 },
+		  "of 409600 float", "of 409598 float" },
+		{ { ALL_REDUCE, 1, tuttiInt8, tuttiSum, 0 },
+		  { ALL_REDUCE, 100000000, tuttiInt8, tuttiSum, 0 },
+		  "of 1 int8", "of 100000000 int8" },
+		{ { BROADCAST, 1000000, tuttiFloat, tuttiSum, 0 },
+		  { BROADCAST, 1000000, tuttiFloat, tuttiSum, 1 },
+		  "root 0", "root 1" },
+		{ { REDUCE, 300000, tuttiFloat64, tuttiSum, 1 },
+		  { REDUCE, 300000, tuttiFloat, tuttiSum, 1 },
+		  "of 300000 double", "of 300000 float" },
+		{ { ALL_GATHER, 300000, tuttiFloat, tuttiSum, 0 },
+		  { ALL_GATHER, 3, tuttiFloat, tuttiSum, 0 },
+		  "of 300000 float", "of 3 float" },
+		{ { REDUCE_SCATTER, 200000, tuttiFloat, tuttiSum, 0 },
+		  { ALL_GATHER, 200000, tuttiFloat, tuttiSum, 0 },
+		  "reduce_scatter of 200000", "all_gather of 200000" },
+	};
+
+	differ_all(s, pairs, sizeof(pairs) / sizeof(pairs[0]));
+}
+
+/* Rank 0 sends what rank 1 does not expect; the others hear of it too. */
+static void differ_pair(struct seat *s, size_t sent, size_t wanted,
+			tuttiDataType_t type, const char *say_sent,
+			const char *say_wanted)
+{
+	struct case_call send = { SEND, sent, type, tuttiSum, 1 };
+	struct case_call recv = { RECV, wanted, tuttiFloat, tuttiSum, 0 };
+	size_t bytes = s->rank ? 4 * wanted : 8 * sent;
+	char *buf = make(bytes);
+	tuttiComm_t comm = case_join(s);
+	int64_t began = case_ms();
+	tuttiResult_t rc = tuttiSuccess;
+
+	if (s->rank == 0)
+		rc = case_call(&send, buf, NULL, comm);
+	if (s->rank == 1)
+		rc = case_call(&recv, NULL, buf, comm);
+	for (int i = 0; !rc && i < 3; i++)
+		rc = tuttiBarrier(comm, NULL);
+	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank 0", "rank 1",
+	       say_sent, say_wanted);
+	CHECK(case_ms() - began < SOON_MS, "rank %d heard late", s->rank);
+	check_guard(buf, bytes, "message");
+	tuttiCommDestroy(comm);
+	free(buf);
+}
+
+void differ_message(struct seat *s)
+{
+	differ_pair(s, 100, 200, tuttiFloat, "send of 100 float",
+		    "recv of 200 float");
+	differ_pair(s, 2, 1, tuttiFloat, "send of 2 float",
+		    "recv of 1 float");
+	differ_pair(s, 50, 50, tuttiInt32, "send of 50 int32",
+		    "recv of 50 float");
+	differ_pair(s, 1000000, 2000000, tuttiFloat, "send of 1000000 float",
+		    "recv of 2000000 float");
+	differ_pair(s, 10, 1000000, tuttiFloat, "send of 10 float",
+		    "recv of 1000000 float");
+}
