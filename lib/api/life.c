@@ -9,6 +9,7 @@
 #include "base/settings.h"
 #include "comm/comm.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 tuttiResult_t ptuttiGetUniqueId(tuttiUniqueId *uniqueId)
@@ -22,6 +23,11 @@ tuttiResult_t ptuttiGetUniqueId(tuttiUniqueId *uniqueId)
 	return rc ? rc : tutti_comm_unique_id(uniqueId);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiGetUniqueId, (tuttiUniqueId *));
+
+static bool is_deadline(int ms)
+{
+	return ms == TUTTI_CONFIG_UNDEF || ms > 0;
+}
 
 static tuttiResult_t check_config(const tuttiConfig_t *c)
 {
@@ -37,11 +43,14 @@ static tuttiResult_t check_config(const tuttiConfig_t *c)
 				  "the configuration was compiled for version "
 				  "%u, which is newer than this library (%u)",
 				  c->version, TUTTI_VERSION_CODE);
-	if ((c->initTimeoutMs != TUTTI_CONFIG_UNDEF && c->initTimeoutMs < 1) ||
-	    (c->timeoutMs != TUTTI_CONFIG_UNDEF && c->timeoutMs < 1))
+	if (!is_deadline(c->initTimeoutMs))
 		return tutti_fail(tuttiInvalidArgument,
-				  "a deadline in the configuration is not "
-				  "above 0");
+				  "the configuration's initTimeoutMs is %d; a "
+				  "deadline is above 0", c->initTimeoutMs);
+	if (!is_deadline(c->timeoutMs))
+		return tutti_fail(tuttiInvalidArgument,
+				  "the configuration's timeoutMs is %d; a "
+				  "deadline is above 0", c->timeoutMs);
 	return tuttiSuccess;
 }
 

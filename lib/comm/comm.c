@@ -213,6 +213,37 @@ tuttiResult_t tutti_comm_heed(struct tuttiComm *comm, int peer)
 
 /* ---- Life ---------------------------------------------------------------- */
 
+/* A destroyed communicator's memory is kept for the next one, so that a call
+ * on a stale handle can look at it and be refused. */
+static struct tuttiComm *destroyed;
+static pthread_mutex_t destroyed_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct tuttiComm *comm_new(void)
+{
+	struct tuttiComm *comm;
+
+	pthread_mutex_lock(&destroyed_lock);
+	comm = destroyed;
+	if (comm)
+		destroyed = comm->next;
+	pthread_mutex_unlock(&destroyed_lock);
+	if (!comm)
+		comm = aligned_alloc(TUTTI_LINE, tutti_round_up(sizeof(*comm),
+								TUTTI_LINE));
+	if (comm)
+		memset(comm, 0, sizeof(*comm));
+	return comm;
+}
+
+static void comm_drop(struct tuttiComm *comm)
+{
+	comm->magic = 0;
+	pthread_mutex_lock(&destroyed_lock);
+	comm->next = destroyed;
+	destroyed = comm;
+	pthread_mutex_unlock(&destroyed_lock);
+}
+
 static tuttiResult_t apply_config(struct tuttiComm *comm,
 				  const tuttiConfig_t *config)
 {
@@ -251,14 +282,14 @@ static void free_all(struct tuttiComm *comm)
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
 	tutti_board_close(comm);
+	tutti_registrations_free(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
 	free(comm->via);
 	free(comm->p2p_sent);
 	free(comm->p2p_received);
 	pthread_mutex_destroy(&comm->lock);
-	comm->magic = 0;
-	free(comm);
+	comm_drop(comm);
 }
 
 tuttiResult_t tutti_comm_create(struct tuttiComm **out,
@@ -266,14 +297,11 @@ tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 				int rank, const tuttiConfig_t *config,
 				int64_t deadline_ns)
 {
-	struct tuttiComm *comm;
+	struct tuttiComm *comm = comm_new();
 	tuttiResult_t rc;
 
-	comm = aligned_alloc(TUTTI_LINE,
-			     tutti_round_up(sizeof(*comm), TUTTI_LINE));
 	if (!comm)
 		return tutti_fail(tuttiSystemError, "out of memory");
-	memset(comm, 0, sizeof(*comm));
 	pthread_once(&fork_once, watch_forks);
 	pthread_mutex_init(&comm->lock, NULL);
 	comm->magic = MAGIC;

@@ -35,6 +35,7 @@ struct tutti_call {
 
 struct tutti_plans;
 struct tutti_book;
+struct tutti_registration;
 
 /* A question to another rank. */
 struct tutti_question {
@@ -71,6 +72,7 @@ struct tuttiComm {
 	struct tutti_job job;
 	struct tutti_plans *plans;
 	struct tutti_book *book;	/* see board.c */
+	struct tutti_registration *registrations; /* see memory.c */
 	uint64_t seq;			/* collectives begun */
 	uint64_t *p2p_sent, *p2p_received; /* to and from each peer */
 	const char *algo_name;		/* of the last operation */
@@ -84,6 +86,7 @@ struct tuttiComm {
 	struct tutti_news death;	/* a rank that went without goodbye */
 	int64_t death_ns;		/* when we heard; 0: none */
 	struct tutti_question question;
+	struct tuttiComm *next;		/* among the destroyed */
 };
 
 /* How often this process was forked since the library was loaded. */
@@ -162,6 +165,7 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 			     const struct tutti_call *call,
 			     const struct tutti_plan **out);
 void tutti_plans_free(struct tuttiComm *comm);
+void tutti_registrations_free(struct tuttiComm *comm);
 
 /* Each rank's page of recent calls, readable by its node. */
 tuttiResult_t tutti_board_open(struct tuttiComm *comm);

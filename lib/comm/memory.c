@@ -21,21 +21,21 @@ tuttiResult_t tutti_comm_mem_free(void *ptr)
 	return tutti_mem_free(ptr);
 }
 
-/* What a handle points to. */
-struct registration {
-	struct tuttiComm *comm;
+/* What a handle points to.  A handle is looked for in the list before it is
+ * believed. */
+struct tutti_registration {
 	uint64_t seg;		/* 0: staged */
+	struct tutti_registration *next;
 };
 
 tuttiResult_t tutti_comm_register(struct tuttiComm *comm, void *buff,
 				  size_t size, void **handle)
 {
-	struct registration *r = calloc(1, sizeof(*r));
+	struct tutti_registration *r = calloc(1, sizeof(*r));
 	tuttiResult_t rc;
 
 	if (!r)
 		return tutti_fail(tuttiSystemError, "out of memory");
-	r->comm = comm;
 	rc = tutti_mem_register(buff, size, &r->seg);
 	if (rc) {
 		free(r);
@@ -44,20 +44,31 @@ tuttiResult_t tutti_comm_register(struct tuttiComm *comm, void *buff,
 	if (!r->seg)
 		tutti_info("%zu bytes at %p are not a shareable mapping; they "
 			   "will be copied", size, buff);
+	r->next = comm->registrations;
+	comm->registrations = r;
 	*handle = r;
 	return tuttiSuccess;
 }
 
 tuttiResult_t tutti_comm_deregister(struct tuttiComm *comm, void *handle)
 {
-	struct registration *r = handle;
+	struct tutti_registration **link = &comm->registrations, *r;
 
-	if (!r || r->comm != comm)
+	while ((r = *link) && r != handle)
+		link = &r->next;
+	if (!r)
 		return tutti_fail(tuttiInvalidArgument,
-				  "tuttiCommDeregister: the handle is not of "
-				  "this communicator");
+				  "tuttiCommDeregister: %p is not a handle of "
+				  "this communicator, or was given back "
+				  "before", handle);
+	*link = r->next;
 	tutti_mem_deregister(r->seg);
-	r->comm = NULL;
 	free(r);
 	return tuttiSuccess;
+}
+
+void tutti_registrations_free(struct tuttiComm *comm)
+{
+	while (comm->registrations)
+		tutti_comm_deregister(comm, comm->registrations);
 }
