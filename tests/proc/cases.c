@@ -22,6 +22,11 @@ static const struct {
 	{ "differ_small", differ_small },
 	{ "differ_large", differ_large },
 	{ "differ_message", differ_message },
+	{ "input_life", input_life },
+	{ "input_calls", input_calls },
+	{ "input_overlap", input_overlap },
+	{ "input_fork", input_fork },
+	{ "input_memory", input_memory },
 };
 
 static _Atomic int faults;
