@@ -200,12 +200,12 @@ static tuttiResult_t wait_job(struct run *r)
 		rc = step(r, &done, &moved);
 		if (rc || done)
 			return rc;
-		if (moved) {
+		if (moved)
 			tutti_waiter_reset(w);
+		if (w->round < w->spins && tutti_job_spin(&comm->job, LOOKS))
 			continue;
-		}
-		if (w->round < w->spins)
-			tutti_job_spin(&comm->job, LOOKS);
+		if (moved)
+			continue;
 		if (!tutti_waiter_pause(w) && !atomic_load_explicit(
 				&comm->alarmed, memory_order_relaxed))
 			continue;

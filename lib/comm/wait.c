@@ -24,6 +24,11 @@
 #define LOOK_NS 300
 #define YIELDS_CROWDED 1000
 #define YIELDS_FREE 50
+/* Learning: yields that count as quick, and how often to try spinning again
+ * once it was given up, and for how many rounds. */
+#define YIELDS_REWARDED 4
+#define TRIAL_EVERY 64
+#define TRIAL_SPINS 4
 
 enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_SLEEP };
 
@@ -101,26 +106,47 @@ void tutti_waiter_init(struct tutti_waiter *w, struct tutti_bell *bell,
 
 	memset(w, 0, sizeof(*w));
 	w->bell = bell;
-	w->spins = (int)(spin_ns / LOOK_NS);
+	w->spins_max = (int)(spin_ns / LOOK_NS);
 	w->yields = YIELDS_FREE;
 	switch (tutti_setting(TUTTI_SET_WAIT)) {
 	case WAIT_AUTO:
 		if (crowded(cpus, n, self)) {
-			w->spins = 0;
+			w->spins_max = 0;
 			w->yields = YIELDS_CROWDED;
 		}
 		break;
 	case WAIT_SPIN:
-		w->spins = INT32_MAX;
+		w->spins_max = INT32_MAX;
 		break;
 	case WAIT_YIELD:
-		w->spins = 0;
+		w->spins_max = 0;
 		w->yields = INT32_MAX;
 		break;
 	case WAIT_SLEEP:
-		w->spins = 0;
+		w->spins_max = 0;
 		w->yields = 0;
 		break;
+	}
+	w->spins = w->spins_max;
+}
+
+/*
+ * CPUs may suffice and two ranks still share one, until the kernel moves one
+ * away.  Then spinning only keeps the other from running: what we wait for
+ * comes with the first yields.  So spin less when that happens, more when
+ * spinning was rewarded, and try again now and then.
+ */
+void tutti_waiter_learn(struct tutti_waiter *w)
+{
+	if (w->spins_max == INT32_MAX)
+		return;
+	if (w->round <= w->spins)
+		w->spins = tutti_min(w->spins_max, w->spins * 2);
+	else if (w->round - w->spins <= YIELDS_REWARDED)
+		w->spins /= 4;
+	if (!w->spins && ++w->waits >= TRIAL_EVERY) {
+		w->waits = 0;
+		w->spins = tutti_min(w->spins_max, TRIAL_SPINS);
 	}
 }
 

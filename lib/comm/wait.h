@@ -22,8 +22,10 @@ void tutti_cpus_read(struct tutti_cpus *c);
 
 struct tutti_waiter {
 	struct tutti_bell *bell;
-	int spins;		/* looks before the first yield */
+	int spins;		/* looks before the first yield, as learnt */
+	int spins_max;		/* as allowed */
 	int yields;		/* yields before the first sleep */
+	int waits;		/* since the last trial of spinning */
 	/* Of the wait in progress. */
 	int round;
 	int64_t began_ns;	/* 0: the clock was not needed yet */
@@ -33,9 +35,15 @@ struct tutti_waiter {
 void tutti_waiter_init(struct tutti_waiter *w, struct tutti_bell *bell,
 		       const struct tutti_cpus *cpus, int n, int self);
 
+/* What ended the wait, spinning or yielding, decides how long the next one
+ * spins. */
+void tutti_waiter_learn(struct tutti_waiter *w);
+
 /* Something moved: begin anew. */
 static inline void tutti_waiter_reset(struct tutti_waiter *w)
 {
+	if (w->round)
+		tutti_waiter_learn(w);
 	w->round = 0;
 	w->began_ns = 0;
 }

@@ -284,6 +284,17 @@ static void prove(struct tutti_line *l, uint64_t number, uint32_t tag)
 	atomic_store_explicit(&l->word, word, memory_order_release);
 }
 
+/* Fetch the line of the next message for writing, while there is nothing to
+ * wait for yet. */
+static void prepare(struct tutti_line *l)
+{
+#if defined(__x86_64__)
+	__asm__ __volatile__("prefetchw %0" : : "m"(*l));
+#else
+	__builtin_prefetch(l, 1);
+#endif
+}
+
 static void shm_post(struct tutti_chan *c, size_t len, uint32_t tag)
 {
 	uint32_t lines = tutti_chan_lines(c, len), wire = wire_tag(len, tag);
@@ -291,6 +302,7 @@ static void shm_post(struct tutti_chan *c, size_t len, uint32_t tag)
 
 	if (lines == 1) {
 		prove(line_at(c, c->tx_mem, c->tx_msg), c->tx_msg, wire);
+		prepare(line_at(c, c->tx_mem, c->tx_msg + 1));
 		return;
 	}
 	for (uint32_t i = 0; i < lines; i++) {
