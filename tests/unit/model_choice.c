@@ -183,7 +183,8 @@ Test(model_choice, always_something)
 							    tuttiInt32,
 							    tuttiAvg),
 						     tuttiSuccess);
-					cr_assert_eq(c.entry->algo->coll, coll);
+					cr_assert_eq((int)c.entry->algo->coll,
+						     coll);
 					cr_assert(c.entry->algo->flags &
 						  TUTTI_ONE_COMBINE ||
 						  coll > TUTTI_REDUCE);
@@ -192,7 +193,8 @@ Test(model_choice, always_something)
 							    tuttiFloat32,
 							    tuttiSum),
 						     tuttiSuccess);
-					cr_assert_eq(c.entry->algo->coll, coll);
+					cr_assert_eq((int)c.entry->algo->coll,
+						     coll);
 				}
 }
 
