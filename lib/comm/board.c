@@ -29,6 +29,7 @@ struct entry {
 
 struct board {
 	_Atomic uint64_t begun;		/* last collective begun */
+	_Atomic bool left;		/* will not call anything any more */
 	struct entry entry[ENTRIES];
 };
 
@@ -88,6 +89,10 @@ tuttiResult_t tutti_board_open(struct tuttiComm *comm)
 
 void tutti_board_close(struct tuttiComm *comm)
 {
+	struct board *b = tutti_shm_board(comm->shm, comm->rank);
+
+	if (b)
+		atomic_store_explicit(&b->left, true, memory_order_release);
 	free(comm->book);
 	comm->book = NULL;
 }
@@ -166,6 +171,13 @@ bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
 		return true;
 	}
 	return false;
+}
+
+bool tutti_board_left(struct tuttiComm *comm, int rank)
+{
+	struct board *b = tutti_shm_board(comm->shm, rank);
+
+	return b && atomic_load_explicit(&b->left, memory_order_acquire);
 }
 
 /* Add "a" or "a-b" to a list. */

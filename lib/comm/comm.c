@@ -185,11 +185,13 @@ static tuttiResult_t fail_death(struct tuttiComm *comm,
 		return tutti_comm_fail(comm, tuttiRemoteError, true,
 				       "the process that made the unique id "
 				       "is gone: %s", death->text);
+	if (death->text[0])
+		return tutti_comm_fail(comm, tuttiRemoteError, true,
+				       "%s: killed or crashed?", death->text);
 	return tutti_comm_fail(comm, tuttiRemoteError, true,
 			       "rank %d ended without leaving the "
-			       "communicator (killed or crashed?)%s%s",
-			       death->rank, death->text[0] ? ": " : "",
-			       death->text);
+			       "communicator: killed or crashed?",
+			       death->rank);
 }
 
 tuttiResult_t tutti_comm_heed(struct tuttiComm *comm, int peer)
@@ -279,9 +281,9 @@ static tuttiResult_t allocate(struct tuttiComm *comm)
 
 static void free_all(struct tuttiComm *comm)
 {
+	tutti_board_close(comm);
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
-	tutti_board_close(comm);
 	tutti_registrations_free(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);

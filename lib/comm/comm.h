@@ -167,7 +167,8 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 void tutti_plans_free(struct tuttiComm *comm);
 void tutti_registrations_free(struct tuttiComm *comm);
 
-/* Each rank's page of recent calls, readable by its node. */
+/* Each rank's page of recent calls, readable by its node.  Closing, before the
+ * transports close, leaves a note for those who wait for this rank. */
 tuttiResult_t tutti_board_open(struct tuttiComm *comm);
 void tutti_board_close(struct tuttiComm *comm);
 void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
@@ -179,6 +180,8 @@ bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
 /* Describe this rank's own message number seq to or from `peer`. */
 bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
 			 uint64_t seq, char *out, size_t cap);
+/* Did `rank`, of this node, leave? */
+bool tutti_board_left(struct tuttiComm *comm, int rank);
 /* "all_reduce of 100 float, sum". */
 void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap);
 /* List the ranks of this node that have not begun collective `seq`, folded as

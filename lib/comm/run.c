@@ -93,6 +93,8 @@ static tuttiResult_t check_fault(struct run *r, int64_t now)
 	const char *why = c ? c->ops->fault(c) : NULL;
 	char call[128];
 
+	if (c && !why && tutti_board_left(r->comm, c->peer))
+		why = "it left the communicator";
 	if (!why) {
 		r->fault_ns = 0;
 		return tuttiSuccess;
