@@ -27,6 +27,16 @@ static const struct {
 	{ "input_overlap", input_overlap },
 	{ "input_fork", input_fork },
 	{ "input_memory", input_memory },
+	{ "meaning_zero", meaning_zero },
+	{ "meaning_large", meaning_large },
+	{ "meaning_head", meaning_head },
+	{ "meaning_kept", meaning_kept },
+	{ "meaning_absent", meaning_absent },
+	{ "fault_kill", fault_kill },
+	{ "fault_abort", fault_abort },
+	{ "fault_stopped", fault_stopped },
+	{ "fault_leave", fault_leave },
+	{ "fault_exit", fault_exit },
 };
 
 static _Atomic int faults;

@@ -83,6 +83,7 @@ void number_bits(struct seat *s);
 void fault_kill(struct seat *s);
 void fault_abort(struct seat *s);
 void fault_stopped(struct seat *s);
+void fault_leave(struct seat *s);
 void fault_exit(struct seat *s);
 void life_churn(struct seat *s);
 void life_leave(struct seat *s);
