@@ -2,6 +2,7 @@
 /*
  * cases NAME...: run these cases as one process of a launcher.
  * cases --threads N NAME...: run them on N threads.
+ * cases: run on threads those that suit ThreadSanitizer.
  * Ends 0 if all was right, else 1 after a line for each fault.
  */
 #include "config.h"
@@ -37,6 +38,29 @@ static const struct {
 	{ "fault_stopped", fault_stopped },
 	{ "fault_leave", fault_leave },
 	{ "fault_exit", fault_exit },
+	{ "number_nan", number_nan },
+	{ "number_small", number_small },
+	{ "number_integer", number_integer },
+	{ "number_bits", number_bits },
+	{ "life_churn", life_churn },
+	{ "life_leave", life_leave },
+	{ "life_growth", life_growth },
+	{ "life_signals", life_signals },
+	{ "life_many", life_many },
+	{ "life_first", life_first },
+	{ "life_crowd", life_crowd },
+	{ "life_scarce", life_scarce },
+	{ "life_footprint", life_footprint },
+	{ "life_user", life_user },
+	{ "life_mixed", life_mixed },
+	{ "memory_kinds", memory_kinds },
+	{ "memory_register", memory_register },
+	{ "memory_again", memory_again },
+};
+
+static char *races[] = {
+	"life_first", "differ_small", "differ_message", "input_calls",
+	"input_overlap", "fault_abort", "life_many", "memory_again", NULL,
 };
 
 static _Atomic int faults;
@@ -211,7 +235,9 @@ int main(int argc, char **argv)
 	struct seat s = { .rank = env_int("TUTTI_RANK", 0),
 			  .ranks = env_int("TUTTI_SIZE", 1) };
 
-	if (argc > 2 && !strcmp(argv[1], "--threads"))
+	if (argc == 1)
+		run_threads(3, races);
+	else if (argc > 2 && !strcmp(argv[1], "--threads"))
 		run_threads(atoi(argv[2]), argv + 3);
 	else
 		run_named(&s, argv + 1);

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Failures that people had elsewhere, through the public calls.
-check_PROGRAMS += tests/proc/cases
+# By itself it runs threads, for ThreadSanitizer.
+STRESS += tests/proc/cases
+check_PROGRAMS += tests/proc/cases_load
 tests_proc_cases_SOURCES = \
 	tests/proc/cases.c tests/proc/cases.h \
 	tests/proc/cases_differ.c \
 	tests/proc/cases_fault.c \
 	tests/proc/cases_input.c \
-	tests/proc/cases_meaning.c
+	tests/proc/cases_life.c \
+	tests/proc/cases_meaning.c \
+	tests/proc/cases_memory.c \
+	tests/proc/cases_number.c
 tests_proc_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_proc_cases_LDADD = libtutti.la -lm -lpthread
+tests_proc_cases_load_SOURCES = tests/proc/cases_load.c
+tests_proc_cases_load_LDADD = -ldl
 
 PROC_CASES = \
 	tests/proc/cases_differ.sh \
 	tests/proc/cases_fault.sh \
 	tests/proc/cases_input.sh \
-	tests/proc/cases_meaning.sh
+	tests/proc/cases_life.sh \
+	tests/proc/cases_meaning.sh \
+	tests/proc/cases_memory.sh \
+	tests/proc/cases_number.sh
 
 TESTS += $(PROC_CASES)
 EXTRA_DIST += $(PROC_CASES)
-$(PROC_CASES:.sh=.log): tests/proc/cases$(EXEEXT) tools/tutti$(EXEEXT)
+$(PROC_CASES:.sh=.log): tests/proc/cases$(EXEEXT) \
+	tests/proc/cases_load$(EXEEXT) tools/tutti$(EXEEXT)
