@@ -63,6 +63,18 @@ static bool step_done(const struct tutti_job *j, int lane, uint32_t step,
 	       (done > s && op->nchunks && lane_op(j, lane, step)->nchunks);
 }
 
+/* With several lanes, the next part may overwrite what another lane still
+ * reads, so it begins when all lanes have ended the one before. */
+static bool part_may_begin(const struct tutti_job *j, int lane, uint32_t step)
+{
+	uint32_t part = step / lane_ops(j, lane);
+
+	for (uint32_t o = 0; j->c->p->nlanes > 1 && o < j->c->p->nlanes; o++)
+		if (j->lane[o].step < part * lane_ops(j, (int)o))
+			return false;
+	return true;
+}
+
 /* Whether the order of the lane lets slice s of step l->step + i run. */
 static bool in_order(const struct tutti_job *j, int lane,
 		     const struct tutti_xop *op, uint32_t i, uint32_t s)
@@ -71,6 +83,8 @@ static bool in_order(const struct tutti_job *j, int lane,
 	uint32_t step = l->step + i;
 
 	if (i && !step_done(j, lane, step - 1, op, s))
+		return false;
+	if (!part_may_begin(j, lane, step))
 		return false;
 	for (uint32_t d = 1; d <= i; d++)
 		if (op->after >> (d - 1) & 1 &&
