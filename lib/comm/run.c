@@ -35,6 +35,7 @@ struct run {
 	bool warned;
 	int64_t suspect_ns;	/* of waiting, before the peer is suspected */
 	int64_t fault_ns;	/* when its connection was seen to be gone */
+	bool alarmed;		/* before the last look for messages */
 };
 
 /* Whom the job waits for, or -1. */
@@ -125,6 +126,19 @@ static tuttiResult_t check_calls(struct run *r, int64_t waited_ns)
 	return tutti_comm_mismatch(r->comm, r->call, r->seq, peer);
 }
 
+/* Whom news of a death would concern at once: the awaited rank, if all that it
+ * ever sent was looked for after the news had come.  Otherwise this rank
+ * itself, which is to say nobody. */
+static int doomed(const struct run *r)
+{
+	const struct tuttiComm *comm = r->comm;
+	struct tutti_chan *c = comm->job.waits_for;
+
+	if (c && r->alarmed && (c->x == comm->shm || r->fault_ns))
+		return c->peer;
+	return comm->rank;
+}
+
 /* Clock, news and faults: looked at when the wait has become long. */
 static tuttiResult_t look_around(struct run *r)
 {
@@ -135,7 +149,7 @@ static tuttiResult_t look_around(struct run *r)
 	if (!comm->waiter.began_ns)
 		comm->waiter.began_ns = now;
 	waited = now - comm->waiter.began_ns;
-	rc = tutti_comm_heed(comm, waits_for(comm));
+	rc = tutti_comm_heed(comm, doomed(r));
 	if (!rc)
 		rc = check_fault(r, now);
 	if (!rc)
@@ -159,8 +173,12 @@ static bool progress_transports(struct tuttiComm *comm)
 /* Fire what can fire.  Moving bytes counts as moving too. */
 static tuttiResult_t step(struct run *r, bool *done, bool *moved)
 {
-	tuttiResult_t rc = tutti_job_progress(&r->comm->job, done, moved);
+	tuttiResult_t rc;
 
+	/* Partner: on_death, which is told after the last store of a peer. */
+	r->alarmed = atomic_load_explicit(&r->comm->alarmed,
+					  memory_order_acquire);
+	rc = tutti_job_progress(&r->comm->job, done, moved);
 	if (rc == tuttiInvalidUsage)
 		return tutti_comm_mismatch(r->comm, r->call, r->seq,
 					   r->comm->job.mismatch_peer);
