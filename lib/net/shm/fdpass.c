@@ -60,8 +60,7 @@ static struct {
 	struct tutti_watch *watch;
 	struct tutti_fdpass_addr addr;
 	struct offer *offers;
-	/* Touched by the helper thread, or by close once the server's watch
-	 * is gone. */
+	/* Whoever takes a client off the list frees it. */
 	struct client *clients;
 	int nclients;
 } server = {
@@ -79,17 +78,48 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t n)
 	return diff == 0;
 }
 
-static void drop_client(struct client *c)
+/* Take a client off the list, the first if `c` is NULL.  NULL if it was taken
+ * by another thread, or there is none. */
+static struct client *take_client(struct client *c)
 {
 	struct client **p = &server.clients;
 
-	while (*p != c)
+	pthread_mutex_lock(&server.lock);
+	while (c && *p && *p != c)
 		p = &(*p)->next;
-	*p = c->next;
-	server.nclients--;
+	c = *p;
+	if (c) {
+		*p = c->next;
+		server.nclients--;
+	}
+	pthread_mutex_unlock(&server.lock);
+	return c;
+}
+
+/* One that was taken. */
+static void free_client(struct client *c)
+{
+	if (!c)
+		return;
 	tutti_watch_remove(c->watch);
 	tutti_close(&c->fd);
 	free(c);
+}
+
+/* Add one; false if there are too many. */
+static bool add_client(struct client *c)
+{
+	bool room;
+
+	pthread_mutex_lock(&server.lock);
+	room = server.nclients < CLIENTS_MAX;
+	if (room) {
+		c->next = server.clients;
+		server.clients = c;
+		server.nclients++;
+	}
+	pthread_mutex_unlock(&server.lock);
+	return room;
 }
 
 static struct offer *find_offer(const uint8_t *key)
@@ -161,7 +191,7 @@ static void on_client(void *arg, uint32_t events)
 		if (n == sizeof(r))
 			serve(c, &r);
 	}
-	drop_client(c);
+	free_client(take_client(c));
 }
 
 static void on_accept(void *arg, uint32_t events)
@@ -176,20 +206,18 @@ static void on_accept(void *arg, uint32_t events)
 	if (fd < 0)
 		return;
 	c = calloc(1, sizeof(*c));
-	if (!c || server.nclients >= CLIENTS_MAX) {
+	if (c)
+		c->fd = fd;
+	if (!c || !add_client(c)) {
 		close(fd);
 		free(c);
 		return;
 	}
-	c->fd = fd;
-	c->next = server.clients;
-	server.clients = c;
-	server.nclients++;
-	if (tutti_watch_add(&c->watch, fd, EPOLLIN, on_client, c)) {
-		drop_client(c);
-		return;
-	}
-	tutti_watch_at(c->watch, tutti_now_ns() + REQUEST_NS);
+	/* Handlers run one after the other, so not before this one ends. */
+	if (tutti_watch_add(&c->watch, fd, EPOLLIN, on_client, c))
+		free_client(take_client(c));
+	else
+		tutti_watch_at(c->watch, tutti_now_ns() + REQUEST_NS);
 }
 
 static socklen_t make_name(struct sockaddr_un *sun, const char name[32])
@@ -277,10 +305,13 @@ void tutti_fdpass_close(void)
 {
 	pthread_mutex_lock(&server.life);
 	if (server.users && --server.users == 0) {
+		struct client *c;
+
+		/* No client comes after this. */
 		tutti_watch_remove(server.watch);
 		server.watch = NULL;
-		while (server.clients)
-			drop_client(server.clients);
+		while ((c = take_client(NULL)))
+			free_client(c);
 		tutti_close(&server.fd);
 	}
 	pthread_mutex_unlock(&server.life);
