@@ -133,11 +133,11 @@ void xs_open(struct xs_rank *r)
 	if (r->ops->open(&r->x, &env))
 		xs_fail(r, "open: %s", tutti_fail_text());
 	xs_check(r, r->ops->addr_bytes <= TUTTI_ADDR_MAX);
-	for (int i = 0; i < XS_RANKS; i++)
-		r->world->reached[r->rank][i] = false;
 	r->ops->local_addr(r->x, r->world->addrs +
 			   (size_t)r->rank * r->ops->addr_bytes);
 	xs_barrier(r);
+	for (int i = 0; i < XS_RANKS; i++)
+		r->world->reached[r->rank][i] = false;
 }
 
 static void make_channel(struct xs_rank *r, int peer, int lane)

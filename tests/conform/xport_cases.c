@@ -514,6 +514,20 @@ static void lives(struct xs_rank *r)
 	}
 }
 
+/* Close as soon as all have connected, while helper threads may still be busy
+ * with that. */
+static void hasty(struct xs_rank *r)
+{
+	bool all[XS_RANKS];
+
+	memset(all, true, sizeof(all));
+	for (int i = 0; i < 40; i++) {
+		xs_open(r);
+		xs_connect(r, all);
+		xs_close(r);
+	}
+}
+
 /* Only the other rank of a pair is wanted; the others stay unreached. */
 static void some_wanted(struct xs_rank *r)
 {
@@ -570,6 +584,7 @@ const struct xs_case xs_cases[] = {
 	{ "death wakes", 2, 16, 8, 16 * K, 0, death_wakes, 1u << XS_PROCESSES,
 	  false },
 	{ "lives", 3, 16, 4, 8 * K, 0, lives, XS_BOTH, true },
+	{ "hasty", 3, 16, 4, 8 * K, 0, hasty, XS_BOTH, true },
 	{ "some wanted", 4, 16, 4, 8 * K, 0, some_wanted, XS_BOTH, true },
 };
 
