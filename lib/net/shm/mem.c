@@ -238,6 +238,17 @@ static bool is_file_of(int fd, const struct mapping *m)
 	       st.st_dev == m->dev;
 }
 
+/* Whether an entry of /proc/self/fd seems to be the mapped file.  Another
+ * thread may close it and open something else at any time. */
+static bool seems_file_of(DIR *d, const struct dirent *e,
+			  const struct mapping *m)
+{
+	struct stat st;
+
+	return e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
+	       st.st_ino == m->inode && st.st_dev == m->dev;
+}
+
 /* A descriptor of our own for the mapped file, or -1. */
 static int open_mapping(const struct mapping *m)
 {
@@ -250,10 +261,11 @@ static int open_mapping(const struct mapping *m)
 	tutti_close(&fd);
 	d = opendir("/proc/self/fd");
 	while (d && fd < 0 && (e = readdir(d))) {
-		int other = atoi(e->d_name);
-
-		if (e->d_name[0] != '.' && is_file_of(other, m))
-			fd = fcntl(other, F_DUPFD_CLOEXEC, 3);
+		if (!seems_file_of(d, e, m))
+			continue;
+		fd = fcntl(atoi(e->d_name), F_DUPFD_CLOEXEC, 3);
+		if (!is_file_of(fd, m))
+			tutti_close(&fd);
 	}
 	if (d)
 		closedir(d);
