@@ -91,6 +91,10 @@ void fault_kill(struct seat *s)
 	for (size_t i = 0; i < bytes; i += 4096)
 		((volatile char *)buf)[i] = 1;
 	tuttiCommDestroy(comm);
+	if (getenv("CASES_MALLOC"))
+		free(buf);
+	else
+		EXPECT(tuttiMemFree(buf), tuttiSuccess, NULL);
 }
 
 /* ---- Case 56 ------------------------------------------------------------- */

@@ -312,13 +312,18 @@ static int first_calls(void)
 	return sum;
 }
 
-/* In processes that have not called anything yet. */
+/* In processes that have not called anything yet; as the first case of a
+ * program of threads, in this one. */
 void life_first(struct seat *s)
 {
 	int n = env_count("CASES_COUNT", 40);
 
 	if (s->rank)
 		return;
+	if (s->meet) {
+		CHECK(!first_calls(), "faults in first calls");
+		return;
+	}
 	for (int i = 0; i < n; i++) {
 		int status = -1;
 		pid_t pid = fork();

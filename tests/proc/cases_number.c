@@ -63,7 +63,7 @@ static float without_nan(int ranks, size_t i, tuttiRedOp_t op)
 static void nan_once(struct seat *s, tuttiRedOp_t op, size_t count, int where,
 		     size_t at, tuttiComm_t comm)
 {
-	float *in = malloc(4 * count), *out = malloc(4 * count);
+	float *in = calloc(4, count), *out = calloc(4, count);
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -135,7 +135,7 @@ static float random_value(int rank, size_t i)
 static void small_once(struct seat *s, size_t count, bool ones,
 		       tuttiComm_t comm)
 {
-	uint16_t *in = malloc(2 * count), *out = malloc(2 * count);
+	uint16_t *in = calloc(2, count), *out = calloc(2, count);
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -219,7 +219,8 @@ static void integer_once(struct seat *s, tuttiDataType_t t, tuttiRedOp_t op,
 			 size_t count, tuttiComm_t comm)
 {
 	size_t bytes = count * bytes_of(t), wrong = 0;
-	char *in = malloc(bytes), *out = malloc(bytes), want[8], got[8];
+	char *in = calloc(1, bytes), *out = calloc(1, bytes);
+	char want[8], got[8];
 	tuttiResult_t rc;
 
 	for (size_t i = 0; i < count; i++)
@@ -286,7 +287,7 @@ struct memory {
 static uint64_t bits_once(struct seat *s, size_t count, struct memory m,
 			  tuttiComm_t comm)
 {
-	float *in, *out;
+	float *in = NULL, *out = NULL;
 	uint64_t h;
 
 	if (m.shared) {
@@ -295,8 +296,8 @@ static uint64_t bits_once(struct seat *s, size_t count, struct memory m,
 		EXPECT(tuttiMemAlloc((void **)&out, 4 * count), tuttiSuccess,
 		       NULL);
 	} else {
-		in = malloc(4 * count);
-		out = malloc(4 * count);
+		in = calloc(4, count);
+		out = calloc(4, count);
 	}
 	for (size_t i = 0; i < count; i++)
 		in[i] = cancelling(s->rank, i);
