@@ -57,6 +57,7 @@ static const struct {
 	{ "life_leave", life_leave },
 	{ "life_growth", life_growth },
 	{ "life_signals", life_signals },
+	{ "life_timer", life_timer },
 	{ "life_many", life_many },
 	{ "life_first", life_first },
 	{ "life_crowd", life_crowd },

@@ -89,6 +89,7 @@ void life_churn(struct seat *s);
 void life_leave(struct seat *s);
 void life_growth(struct seat *s);
 void life_signals(struct seat *s);
+void life_timer(struct seat *s);
 void life_many(struct seat *s);
 void life_first(struct seat *s);
 void life_crowd(struct seat *s);

@@ -24,7 +24,8 @@ PROC_CASES = \
 	tests/proc/cases_life.sh \
 	tests/proc/cases_meaning.sh \
 	tests/proc/cases_memory.sh \
-	tests/proc/cases_number.sh
+	tests/proc/cases_number.sh \
+	tests/proc/cases_shm.sh
 
 TESTS += $(PROC_CASES)
 EXTRA_DIST += $(PROC_CASES)

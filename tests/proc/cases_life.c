@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Many communicators, one after another and at once, and what they leave and
- * cost: cases 59, 61, 62, 65, 67, 68, 70 and 71.
+ * cost: cases 59, 2, 19, 61, 62, 65, 67, 68, 70 and 71.
  */
 #include "config.h"
 
 #include "proc/cases.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -195,6 +197,38 @@ void life_signals(struct seat *s)
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 	read_signals(now, sizeof(now));
 	CHECK(!strcmp(before, now), "destroy changed %s to %s", before, now);
+}
+
+/* ---- Cases 2 and 19 ------------------------------------------------------ */
+
+static void on_timer(int sig)
+{
+	(void)sig;
+}
+
+/* Everything under a timer of 1 kHz that interrupts system calls. */
+void life_timer(struct seat *s)
+{
+	struct itimerval ms = { { 0, 1000 }, { 0, 1000 } }, off = { 0 };
+	struct sigaction act = { .sa_handler = on_timer };
+	size_t bytes = 64 << 20;
+	int n = env_count("CASES_COUNT", 20);
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &ms, NULL);
+	for (int i = 0; i < n; i++) {
+		tuttiComm_t comm = case_join(s);
+		char *p = NULL;
+
+		EXPECT(tuttiMemAlloc((void **)&p, bytes), tuttiSuccess, NULL);
+		if (p)
+			p[bytes - 1] = (char)s->rank;
+		EXPECT(tuttiAllReduce(p, p, bytes / 16, tuttiFloat, tuttiSum,
+				      comm, NULL), tuttiSuccess, NULL);
+		EXPECT(tuttiMemFree(p), tuttiSuccess, NULL);
+		EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
 }
 
 /* ---- Case 61 ------------------------------------------------------------- */
