@@ -22,5 +22,5 @@ CHECKS = \
 	tests/check-words.sh
 
 TESTS += $(CHECKS)
-EXTRA_DIST += $(CHECKS) tests/checklib.sh .shellcheckrc .clang-format \
+EXTRA_DIST += $(CHECKS) tests/README.md tests/checklib.sh .shellcheckrc .clang-format \
 	.editorconfig .gitignore
