@@ -46,12 +46,12 @@ static tuttiUniqueId id;
 /* ---- News -------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int heard[4];
+static int heard[TUTTI_NEWS_ROOT_LOST + 1];
 
 static void on_news(void *arg, const struct tutti_news *news)
 {
-	static const char *const kinds[] = { "death", "error", "abort",
-					     "root-lost" };
+	static const char *const kinds[] = { "death", "error", "abort", "ask",
+					     "call", "root-lost" };
 
 	(void)arg;
 	pthread_mutex_lock(&lock);
