@@ -269,7 +269,8 @@ tuttiResult_t tuttiCommDeregister(tuttiComm_t comm, void *handle);
 /*
  * Rules for all of them.  Every rank calls the same operations in the same
  * order with the same count, type, operator and root; a difference is
- * tuttiInvalidUsage on every rank, naming two ranks and both values.  A count
+ * tuttiInvalidUsage on every rank, naming two ranks and both values; a rank
+ * whose part in it waits for nobody may learn it at its next call.  A count
  * of 0 is legal and touches no memory; buffers may then be NULL.  A send
  * buffer is never written.  Send and receive buffers may be the same where
  * "in place" says so; any other overlap is tuttiInvalidArgument.  A count

@@ -10,8 +10,6 @@
 #include "comm/comm.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-
 tuttiResult_t ptuttiGetUniqueId(tuttiUniqueId *uniqueId)
 {
 	tuttiResult_t rc;
@@ -34,7 +32,7 @@ static tuttiResult_t check_config(const tuttiConfig_t *c)
 	if (!c)
 		return tuttiSuccess;
 	if (c->magic != TUTTI_CONFIG_MAGIC ||
-	    c->size < offsetof(tuttiConfig_t, commName))
+	    c->size < sizeof(*c))
 		return tutti_fail(tuttiInvalidArgument,
 				  "the configuration does not begin with "
 				  "TUTTI_CONFIG_INITIALIZER");
@@ -137,6 +135,14 @@ tuttiResult_t ptuttiCommFinalize(tuttiComm_t comm)
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommFinalize, (tuttiComm_t));
 
+/* Another thread was first. */
+static tuttiResult_t gone(const char *function)
+{
+	return tutti_fail(tuttiInvalidArgument,
+			  "%s: another thread is ending this communicator",
+			  function);
+}
+
 tuttiResult_t ptuttiCommDestroy(tuttiComm_t comm)
 {
 	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommDestroy");
@@ -147,6 +153,8 @@ tuttiResult_t ptuttiCommDestroy(tuttiComm_t comm)
 		return tutti_fail(tuttiInvalidUsage,
 				  "tuttiCommDestroy: another thread is inside "
 				  "a call on this communicator; abort it");
+	if (!tutti_comm_claim(comm))
+		return gone("tuttiCommDestroy");
 	if (!atomic_load(&comm->finalized))
 		rc = tutti_comm_finalize(comm);
 	tutti_comm_destroy(comm);
@@ -158,8 +166,11 @@ tuttiResult_t ptuttiCommAbort(tuttiComm_t comm)
 {
 	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommAbort");
 
-	if (!rc)
-		tutti_comm_abort(comm);
-	return rc;
+	if (rc)
+		return rc;
+	if (!tutti_comm_claim(comm))
+		return gone("tuttiCommAbort");
+	tutti_comm_abort(comm);
+	return tuttiSuccess;
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommAbort, (tuttiComm_t));

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define MAGIC 0x6d6d6f4369747574u
+#define CLAIMED 0x646564646e65u
 /* A rank that died after it had done its part must not break an operation
  * that the others can still end. */
 #define GRACE_NS 1000000000
@@ -181,17 +182,26 @@ tuttiResult_t tutti_comm_listen(struct tuttiComm *comm)
 static tuttiResult_t fail_death(struct tuttiComm *comm,
 				const struct tutti_news *death)
 {
+	char during[224] = "", call[128];
+
+	if (atomic_load(&comm->inside) &&
+	    tutti_board_collective(comm, comm->rank, comm->seq, call,
+				   sizeof(call)))
+		snprintf(during, sizeof(during), " (seen by rank %d in %s, "
+			 "operation %llu)", comm->rank, call,
+			 (unsigned long long)comm->seq);
 	if (death->kind == TUTTI_NEWS_ROOT_LOST)
 		return tutti_comm_fail(comm, tuttiRemoteError, true,
 				       "the process that made the unique id "
-				       "is gone: %s", death->text);
+				       "is gone: %s%s", death->text, during);
 	if (death->text[0])
 		return tutti_comm_fail(comm, tuttiRemoteError, true,
-				       "%s: killed or crashed?", death->text);
+				       "%s: killed or crashed?%s", death->text,
+				       during);
 	return tutti_comm_fail(comm, tuttiRemoteError, true,
 			       "rank %d ended without leaving the "
-			       "communicator: killed or crashed?",
-			       death->rank);
+			       "communicator: killed or crashed?%s",
+			       death->rank, during);
 }
 
 tuttiResult_t tutti_comm_heed(struct tuttiComm *comm, int peer)
@@ -330,6 +340,13 @@ tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 	}
 	*out = comm;
 	return tuttiSuccess;
+}
+
+bool tutti_comm_claim(struct tuttiComm *comm)
+{
+	uint64_t magic = MAGIC;
+
+	return atomic_compare_exchange_strong(&comm->magic, &magic, CLAIMED);
 }
 
 void tutti_comm_destroy(struct tuttiComm *comm)

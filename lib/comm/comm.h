@@ -47,7 +47,7 @@ struct tutti_question {
 };
 
 struct tuttiComm {
-	uint64_t magic;
+	_Atomic uint64_t magic;
 	unsigned int forks;	/* tutti_comm_forks() when it was made */
 	int rank, ranks;
 	char name[64];
@@ -121,13 +121,17 @@ tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 				int rank, const tuttiConfig_t *config,
 				int64_t deadline_ns);
 
-/* Leave and free.  Waits for no peer. */
+/* Take the communicator out of use, for destroy or abort: of several threads
+ * that try, one succeeds. */
+bool tutti_comm_claim(struct tuttiComm *comm);
+
+/* Leave and free what was claimed.  Waits for no peer. */
 void tutti_comm_destroy(struct tuttiComm *comm);
 
 /* Complete what was posted, so that this process may exit. */
 tuttiResult_t tutti_comm_finalize(struct tuttiComm *comm);
 
-/* As tuttiCommAbort. */
+/* As tuttiCommAbort, of what was claimed. */
 void tutti_comm_abort(struct tuttiComm *comm);
 
 /* Run one operation to its end. */

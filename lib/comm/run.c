@@ -11,8 +11,10 @@
 #include "base/log.h"
 #include "comm/comm.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* A sleep is never longer than this, so that a lost wake-up, should there ever
  * be one, costs little. */
@@ -23,6 +25,10 @@
 /* A rank that fails tells the others and goes; its connection may be seen to
  * end before its news has come. */
 #define FAULT_GRACE_NS 500000000
+/* Sending the last bytes: yield for so long, then sleep between looks; and how
+ * long the end of a communicator waits for it. */
+#define FLUSH_SPIN_NS 1000000
+#define FINAL_FLUSH_NS 1000000000
 /* Looks at the awaited line between two rounds of looking at everything. */
 #define LOOKS 16
 
@@ -57,7 +63,7 @@ static void describe_wait(const struct run *r, char *out, size_t cap)
 	if (n > 0 && (size_t)n < cap && !r->p2p &&
 	    tutti_board_missing(comm, r->seq, missing, sizeof(missing)))
 		snprintf(out + n, cap - (size_t)n,
-			 " (not yet called by rank %s of this node)", missing);
+			 "; of this node, not yet called by: rank %s", missing);
 }
 
 static tuttiResult_t fail_timeout(struct run *r, int64_t waited_ns)
@@ -71,8 +77,8 @@ static tuttiResult_t fail_timeout(struct run *r, int64_t waited_ns)
 			       "%s, operation %llu on rank %d of %s, did not "
 			       "end within %g s (TUTTI_TIMEOUT): it %s", call,
 			       (unsigned long long)r->seq, comm->rank,
-			       tutti_host_name(), (double)waited_ns / 1e9,
-			       wait);
+			       tutti_host_name(),
+			       (double)(waited_ns / 100000000) / 10, wait);
 }
 
 static void warn_slow(struct run *r, int64_t waited_ns)
@@ -252,6 +258,17 @@ static uint64_t next_number(struct tuttiComm *comm,
 			       ++comm->p2p_received[call->root];
 }
 
+static tuttiResult_t fail_start(struct run *r, tuttiResult_t rc)
+{
+	char call[128];
+
+	tutti_call_describe(r->call, call, sizeof(call));
+	return tutti_comm_fail(r->comm, rc, true,
+			       "rank %d on %s could not begin %s: %s",
+			       r->comm->rank, tutti_host_name(), call,
+			       tutti_fail_text());
+}
+
 static tuttiResult_t run_inside(struct tuttiComm *comm,
 				const struct tutti_call *call)
 {
@@ -268,35 +285,49 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 			return rc;
 	}
 	rc = tutti_plan_get(comm, call, &plan);
-	if (rc)
+	/* What is wrong with the call is so on all ranks; what is wrong with
+	 * this rank must be told. */
+	if (rc == tuttiInvalidUsage || rc == tuttiInvalidArgument)
 		return rc;
 	r.seq = next_number(comm, call);
+	if (rc)
+		return fail_start(&r, rc);
 	comm->algo_name = plan->algo;
 	tutti_board_begin(comm, call, r.seq);
 	if (!call->count && call->coll != TUTTI_BARRIER)
 		return tuttiSuccess;
 	rc = tutti_job_start(&comm->job, &plan->recipe, call->in, call->out,
 			     (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32));
-	if (rc)
-		return tutti_comm_fail(comm, rc, true, "%s",
-				       tutti_fail_text());
-	return wait_job(&r);
+	return rc ? fail_start(&r, rc) : wait_job(&r);
 }
 
 /* Before the process may exit, what was posted has to be on its way. */
-static tuttiResult_t flush(struct tuttiComm *comm)
+static tuttiResult_t flush(struct tuttiComm *comm, int64_t limit_ns)
 {
-	int64_t deadline = 0;
+	struct timespec pause = { .tv_nsec = 100000 };
+	int64_t began = 0;
 
 	for (int i = 0; i < comm->nxports; i++)
 		while (!comm->ops[i]->flushed(comm->xport[i])) {
 			int64_t now = tutti_now_ns();
 
-			comm->ops[i]->progress(comm->xport[i]);
-			if (!deadline)
-				deadline = now + comm->timeout_ns;
-			if (now > deadline)
-				return tuttiTimeout;
+			if (!began)
+				began = now;
+			if (atomic_load(&comm->error))
+				return tutti_comm_error(comm);
+			if (now - began > limit_ns)
+				return tutti_comm_fail(
+					comm, tuttiTimeout, true,
+					"rank %d on %s could not send all its "
+					"data within %g s: a connection is "
+					"stuck", comm->rank, tutti_host_name(),
+					(double)limit_ns / 1e9);
+			if (comm->ops[i]->progress(comm->xport[i]))
+				continue;
+			if (now - began < FLUSH_SPIN_NS)
+				sched_yield();
+			else
+				nanosleep(&pause, NULL);
 		}
 	return tuttiSuccess;
 }
@@ -312,7 +343,7 @@ tuttiResult_t tutti_comm_run(struct tuttiComm *comm,
 				  "of rank %d at once", comm->rank);
 	rc = run_inside(comm, call);
 	if (!rc)
-		rc = flush(comm);
+		rc = flush(comm, comm->timeout_ns);
 	atomic_store_explicit(&comm->inside, 0, memory_order_release);
 	return rc;
 }
@@ -324,5 +355,6 @@ tuttiResult_t tutti_comm_finalize(struct tuttiComm *comm)
 				  "tuttiCommFinalize was called twice");
 	if (atomic_load(&comm->error))
 		return tutti_comm_error(comm);
-	return flush(comm);
+	/* Waits for no rank for long: one may be stopped. */
+	return flush(comm, tutti_min(comm->timeout_ns, FINAL_FLUSH_NS));
 }

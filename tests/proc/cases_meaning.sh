@@ -33,7 +33,7 @@ fi
 TUTTI_WARN_AFTER=1 TUTTI_TIMEOUT=3 expect_status 0 \
 	run -n 4 --timeout 90 "$cases" meaning_absent
 expect_line "$work/err" \
-	"all_reduce of 1 float, sum, operation 2,.*not yet called by rank 2 of" \
+	"all_reduce of 1 float, sum, operation 2,.*not yet called by: rank 2" \
 	"a warning that names rank 2"
 expect "$(grep -c 'has taken' "$work/err")" 3 "ranks that warn"
 grep -v 'has taken' "$work/err"

@@ -26,12 +26,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+/* From here on it is worth asking how much is left. */
+#define LARGE ((size_t)64 << 20)
+
 struct segment {
 	uint64_t seg;
 	char *base;
 	size_t size;		/* as asked for */
 	size_t mapped;		/* whole pages; 0: registered, not ours */
-	uint64_t offset;	/* of base in the file */
+	/* What is offered: whole pages of the file from `offset` on, in which
+	 * base lies `lead` bytes behind the beginning. */
+	uint64_t offset, lead;
+	bool inherited;		/* made by the process this was forked from */
 	int fd;
 	struct segment *next;
 };
@@ -47,6 +53,36 @@ void tutti_mem_key(uint8_t key[16], uint64_t seg)
 {
 	memset(key, 0, 16);
 	memcpy(key, &seg, sizeof(seg));
+}
+
+/* A number behind `key` in a small text file, or SIZE_MAX. */
+static size_t read_number(const char *path, const char *key)
+{
+	FILE *f = fopen(path, "re");
+	char line[128];
+	size_t n = SIZE_MAX;
+
+	while (f && n == SIZE_MAX && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)) &&
+		    sscanf(line + strlen(key), "%zu", &n) != 1)
+			n = SIZE_MAX;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* What this process may still take: the kernel would grant more and end some
+ * process later. */
+static size_t memory_left(void)
+{
+	size_t kb = read_number("/proc/meminfo", "MemAvailable:");
+	size_t left = kb > SIZE_MAX / 1024 ? SIZE_MAX : kb * 1024;
+	size_t max = read_number("/sys/fs/cgroup/memory.max", "");
+	size_t used = read_number("/sys/fs/cgroup/memory.current", "");
+
+	if (max != SIZE_MAX && used != SIZE_MAX)
+		left = tutti_min(left, max > used ? max - used : 0);
+	return left;
 }
 
 /* fallocate in pieces: a signal makes it start over. */
@@ -68,8 +104,13 @@ static int allocate(int fd, size_t bytes)
 tuttiResult_t tutti_memfd_map(const char *name, size_t bytes, int *fd,
 			      void **ptr)
 {
+	size_t left = bytes >= LARGE ? memory_left() : SIZE_MAX;
 	int err;
 
+	if (bytes > left)
+		return tutti_fail(tuttiSystemError,
+				  "cannot allocate %zu bytes of shared memory: "
+				  "%zu bytes are left", bytes, left);
 	*fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return tutti_fail_errno(errno, "cannot make a shared memory "
@@ -92,13 +133,37 @@ tuttiResult_t tutti_memfd_map(const char *name, size_t bytes, int *fd,
 				"memory", bytes);
 }
 
+static size_t page_up(size_t n)
+{
+	return tutti_round_up(n, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* In the child of a fork: the parent's segments are not the child's to give or
+ * to take back. */
+static void forget_parent(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	for (struct segment *s = segments; s; s = s->next)
+		s->inherited = true;
+	atomic_fetch_add_explicit(&generation, 1, memory_order_release);
+}
+
+static void prepare_forks(void)
+{
+	/* Fails only without memory, and then so will what follows. */
+	pthread_atfork(NULL, NULL, forget_parent);
+}
+
 /* Add to the list and offer to peers.  Takes the fields of `s`. */
 static tuttiResult_t publish(struct segment *s)
 {
-	struct tutti_fdpass_item item = { s->fd, s->size, s->offset };
+	struct tutti_fdpass_item item = { s->fd, page_up(s->lead + s->size),
+					  s->offset };
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint8_t key[16];
 	tuttiResult_t rc;
 
+	pthread_once(&once, prepare_forks);
 	pthread_mutex_lock(&lock);
 	s->seg = ++last_seg;
 	tutti_mem_key(key, s->seg);
@@ -121,7 +186,8 @@ static struct segment *unpublish(const void *base, uint64_t seg)
 
 	pthread_mutex_lock(&lock);
 	for (p = &segments; (s = *p); p = &s->next)
-		if (seg ? s->seg == seg : s->base == base && s->mapped)
+		if (!s->inherited &&
+		    (seg ? s->seg == seg : s->base == base && s->mapped))
 			break;
 	if (s) {
 		*p = s->next;
@@ -151,7 +217,7 @@ tuttiResult_t tutti_mem_alloc(void **ptr, size_t size)
 	if (!s)
 		return tutti_fail(tuttiSystemError, "out of memory");
 	s->size = size;
-	s->mapped = tutti_round_up(size, (size_t)sysconf(_SC_PAGESIZE));
+	s->mapped = page_up(size);
 	rc = tutti_memfd_map("tutti-mem", s->mapped, &s->fd, &base);
 	if (rc)
 		goto err_free;
@@ -180,8 +246,8 @@ tuttiResult_t tutti_mem_free(void *ptr)
 	if (!s)
 		return tutti_fail(tuttiInvalidArgument,
 				  "tuttiMemFree was given %p, which "
-				  "tuttiMemAlloc did not return or which was "
-				  "freed before", ptr);
+				  "tuttiMemAlloc did not return in this process "
+				  "or which was freed before", ptr);
 	/* Peers may keep their mappings for a while; the pages go now. */
 	fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
 		  (off_t)s->mapped);
@@ -290,10 +356,12 @@ tuttiResult_t tutti_mem_register(void *ptr, size_t size, uint64_t *seg)
 		tutti_close(&fd);
 		return tutti_fail(tuttiSystemError, "out of memory");
 	}
-	/* The whole mapping, since peers map from the file's page. */
-	s->base = (char *)m.start;
-	s->size = m.end - m.start;
-	s->offset = m.offset;
+	/* Only what was registered: the rest of the mapping may change. */
+	s->base = ptr;
+	s->size = size;
+	s->offset = m.offset + ((uintptr_t)ptr - m.start);
+	s->lead = s->offset % (uint64_t)sysconf(_SC_PAGESIZE);
+	s->offset -= s->lead;
 	s->fd = fd;
 	rc = publish(s);
 	if (rc) {
@@ -318,7 +386,7 @@ void tutti_mem_deregister(uint64_t seg)
 static struct segment *search(uintptr_t at, size_t bytes)
 {
 	for (struct segment *s = segments; s; s = s->next)
-		if ((uintptr_t)s->base <= at &&
+		if (!s->inherited && (uintptr_t)s->base <= at &&
 		    at + bytes <= (uintptr_t)s->base + s->size)
 			return s;
 	return NULL;
@@ -342,7 +410,8 @@ struct tutti_mem_place tutti_mem_find(struct tutti_mem_cache *cache,
 		    at + bytes > cache->entry[i].base + cache->entry[i].size)
 			continue;
 		place.seg = cache->entry[i].seg;
-		place.offset = at - cache->entry[i].base;
+		place.offset = at - cache->entry[i].base +
+			       cache->entry[i].lead;
 		return place;
 	}
 	pthread_mutex_lock(&lock);
@@ -352,9 +421,10 @@ struct tutti_mem_place tutti_mem_find(struct tutti_mem_cache *cache,
 	cache->entry[i].base = s ? (uintptr_t)s->base : at;
 	cache->entry[i].size = s ? s->size : bytes;
 	cache->entry[i].seg = s ? s->seg : 0;
+	cache->entry[i].lead = s ? s->lead : 0;
 	if (s) {
 		place.seg = s->seg;
-		place.offset = at - (uintptr_t)s->base;
+		place.offset = at - (uintptr_t)s->base + s->lead;
 	}
 	pthread_mutex_unlock(&lock);
 	return place;

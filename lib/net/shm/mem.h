@@ -38,7 +38,7 @@ struct tutti_mem_cache {
 	struct {
 		uintptr_t base;
 		size_t size;
-		uint64_t seg;
+		uint64_t seg, lead;
 	} entry[4];
 	unsigned int next;
 };

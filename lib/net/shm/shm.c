@@ -35,7 +35,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define FETCH_NS 5000000000
+/* How long an operation waits for a peer to hand out a segment; less once one
+ * has not answered, since several may be stopped. */
+#define FETCH_NS 1000000000
+#define FETCH_AGAIN_NS 50000000
 /* Beyond this, the second wait for a slot's first bytes costs less than taking
  * lines apart. */
 #define NOTE_LINES 8
@@ -80,6 +83,7 @@ struct tutti_xport {
 	/* Segments that all peers have confirmed, by number modulo. */
 	uint64_t confirmed[TUTTI_SEG_SLOTS];
 	bool direct;
+	bool unanswered;	/* a peer did not answer the last request */
 };
 
 static void read_boot_id(char out[36])
@@ -433,7 +437,8 @@ static struct mapped *map_segment(struct tutti_xport *x, int peer,
 				  uint64_t seg)
 {
 	struct peer *p = &x->peers[peer];
-	int64_t deadline_ns = tutti_now_ns() + FETCH_NS;
+	int64_t deadline_ns = tutti_now_ns() +
+			      (x->unanswered ? FETCH_AGAIN_NS : FETCH_NS);
 	struct mapped *m = calloc(1, sizeof(*m));
 	struct tutti_fdpass_item item = { .fd = -1 };
 	uint8_t key[16];
@@ -448,6 +453,7 @@ static struct mapped *map_segment(struct tutti_xport *x, int peer,
 	p->mapped = m;
 	tutti_mem_key(key, seg);
 	err = tutti_fdpass_fetch(&p->fdpass, key, &item, deadline_ns);
+	x->unanswered = err == ETIMEDOUT;
 	if (!err) {
 		ptr = mmap(NULL, item.size, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_POPULATE, item.fd,
