@@ -104,6 +104,13 @@ static void put_memory(struct perf_run *run)
 	free(run->digests);
 }
 
+/* There is no communicator yet, so the library's sentence says who. */
+static int report_start(void)
+{
+	fprintf(stderr, "tutti-perf: %s\n", tuttiGetLastError(NULL));
+	return 1;
+}
+
 static tuttiResult_t open_json(struct perf_run *run, struct perf_totals *sum,
 			       bool *ok)
 {
@@ -229,7 +236,7 @@ int main(int argc, char **argv)
 	run.op = opt.op;
 	rc = start(&run);
 	if (rc)
-		return report(&run, rc, "the start failed");
+		return report_start();
 	rc = perform(&run, &status);
 	if (rc) {
 		status = report(&run, rc, opt.op->name);
@@ -240,5 +247,10 @@ int main(int argc, char **argv)
 	if (rc)
 		status = report(&run, rc, "the end failed");
 	tuttiCommDestroy(run.comm);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "tutti-perf: standard output cannot be "
+			"written: %s.\n", strerror(errno));
+		status = PERF_STATUS_WRONG;
+	}
 	return status;
 }

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 #define LINE_MAX_BYTES 2048
 
 static __thread int log_rank = -1;
+/* The first rank of the process, for lines of other threads. */
+static _Atomic int process_rank = -1;
 static pthread_once_t host_once = PTHREAD_ONCE_INIT;
 static char host[65];
 
@@ -30,7 +33,18 @@ bool tutti_log_on(enum tutti_log_level level)
 
 void tutti_log_set_rank(int rank)
 {
+	int none = -1;
+
 	log_rank = rank;
+	atomic_compare_exchange_strong(&process_rank, &none, rank);
+}
+
+/* This thread's rank, or the process's, or the launcher's; -1: not known. */
+static int file_rank(void)
+{
+	int rank = log_rank >= 0 ? log_rank : atomic_load(&process_rank);
+
+	return rank >= 0 ? rank : (int)tutti_setting(TUTTI_SET_RANK);
 }
 
 static void find_host(void)
@@ -75,7 +89,7 @@ void tutti_escape(char *out, size_t cap, const char *in, size_t len)
 }
 
 /* The file's name with %r, %p and %h filled in. */
-static void file_name(char *out, size_t cap, const char *pattern)
+static void file_name(char *out, size_t cap, const char *pattern, int rank)
 {
 	size_t used = 0;
 
@@ -88,7 +102,7 @@ static void file_name(char *out, size_t cap, const char *pattern)
 		} else {
 			p++;
 			if (*p == 'r')
-				n = snprintf(out + used, room, "%d", log_rank);
+				n = snprintf(out + used, room, "%d", rank);
 			else if (*p == 'p')
 				n = snprintf(out + used, room, "%d",
 					     (int)getpid());
@@ -103,30 +117,30 @@ static void file_name(char *out, size_t cap, const char *pattern)
 	out[used < cap ? used : cap - 1] = 0;
 }
 
+/* The file of this thread's rank.  Ranks that are threads have a file each if
+ * its name holds %r; lines from before the rank is known go to stderr then. */
 static int log_fd(void)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static int fd = -1;
+	static __thread int fd = -1, rank_of_fd;
 	const char *pattern = tutti_setting_text(TUTTI_SET_DEBUG_FILE);
+	int rank = file_rank();
 	char name[512];
-	int got;
 
-	if (!pattern[0])
+	if (!pattern[0] || (rank < 0 && strstr(pattern, "%r")))
 		return STDERR_FILENO;
-	pthread_mutex_lock(&lock);
+	if (fd >= 0 && (rank == rank_of_fd || !strstr(pattern, "%r")))
+		return fd;
+	if (fd > STDERR_FILENO)
+		close(fd);
+	file_name(name, sizeof(name), pattern, rank);
+	fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	rank_of_fd = rank;
 	if (fd < 0) {
-		file_name(name, sizeof(name), pattern);
-		fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-			  0644);
-		if (fd < 0) {
-			dprintf(STDERR_FILENO,
-				"tutti: cannot open log file %s: %m\n", name);
-			fd = STDERR_FILENO;
-		}
+		dprintf(STDERR_FILENO, "tutti: cannot open log file %s: %m\n",
+			name);
+		fd = STDERR_FILENO;
 	}
-	got = fd;
-	pthread_mutex_unlock(&lock);
-	return got;
+	return fd;
 }
 
 void tutti_log(enum tutti_log_level level, const char *fmt, ...)
