@@ -76,6 +76,7 @@ struct tutti_stream {
 	uint32_t queue_mask;
 	uint32_t queue_head, queue_tail;	/* not masked */
 	size_t head_sent;	/* bytes of the first frame */
+	uint64_t tail;		/* bytes sent since the last message */
 	/* Two, because one may be half sent when the next is due. */
 	uint8_t credit[2][TUTTI_STREAM_HEADER];
 	unsigned int next_credit;
@@ -330,18 +331,25 @@ void tutti_stream_sent(struct tutti_stream *s, size_t bytes)
 	while (bytes) {
 		struct frame *f = &s->queue[s->queue_head & s->queue_mask];
 		size_t left = f->bytes - s->head_sent;
+		bool message = f->at[2] == KIND_MESSAGE;
 
 		assert(s->queue_head != s->queue_tail);
+		s->tail = message ? 0 : s->tail + tutti_min(bytes, left);
 		if (bytes < left) {
 			s->head_sent += bytes;
 			return;
 		}
 		bytes -= left;
-		if (f->at[2] == KIND_MESSAGE)
+		if (message)
 			s->lane[f->at[3]].sent_msg++;
 		s->head_sent = 0;
 		s->queue_head++;
 	}
+}
+
+uint64_t tutti_stream_tail(const struct tutti_stream *s)
+{
+	return s->tail;
 }
 
 /* ---- Receiving ---------------------------------------------------------- */

@@ -60,6 +60,9 @@ uint64_t tutti_stream_acked(const struct tutti_stream *s, int lane);
  * before the next call. */
 int tutti_stream_gather(struct tutti_stream *s, struct iovec *iov, int max);
 void tutti_stream_sent(struct tutti_stream *s, size_t bytes);
+/* How many of the bytes sent so far came after the last message: credits, which
+ * nobody needs to wait for. */
+uint64_t tutti_stream_tail(const struct tutti_stream *s);
 /* True if tutti_stream_gather would give something. */
 bool tutti_stream_pending(const struct tutti_stream *s);
 

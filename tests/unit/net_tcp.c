@@ -841,3 +841,41 @@ Test(net_tcp, flushing_is_prompt, .timeout = 60)
 	cr_assert(tutti_now_ns() - began < 2000 * MS);
 	close_nodes(nodes, 2);
 }
+
+/* Nor does anybody wait for credits to arrive: nobody needs them once all is
+ * over, and a peer that does not look acknowledges them late. */
+Test(net_tcp, flushing_ignores_credits, .timeout = 60)
+{
+	struct node *nodes = make_nodes(2);
+	int64_t spent = 0;
+
+	open_nodes(nodes, 2);
+	connect_nodes(nodes, 2);
+	expect_all(nodes, 2);
+	for (int i = 0; i < 2; i++)
+		tutti_chan_release(&nodes[i].chan[1 - i], 3000);
+	for (uint32_t round = 0; round < 40; round++) {
+		struct tutti_chan *from = &nodes[1].chan[0];
+		struct tutti_chan *to = &nodes[0].chan[1];
+		uint32_t tag;
+		int64_t began;
+
+		/* A dialogue, which the kernel acknowledges late. */
+		post(to, 8, round);
+		cr_assert(wait_rx(from, 8, &tag));
+		tutti_chan_release(from, 8);
+		for (uint32_t i = 0; i < 8; i++)
+			post(from, 8, i);
+		for (uint32_t i = 0; i < 8; i++) {
+			cr_assert(wait_rx(to, 8, &tag));
+			tutti_chan_release(to, 8);
+		}
+		tcp()->kick(to);
+		began = tutti_now_ns();
+		while (!tcp()->flushed(nodes[0].x))
+			tcp()->progress(nodes[0].x);
+		spent += tutti_now_ns() - began;
+	}
+	cr_assert(spent < 400 * MS, "%lld us", (long long)spent / 1000);
+	close_nodes(nodes, 2);
+}

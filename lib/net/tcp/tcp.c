@@ -462,7 +462,8 @@ static bool tcp_flushed(struct tutti_xport *x)
 			continue;
 		flush(x, p);
 		if (p->unconfirmed && !ioctl(p->fd, SIOCOUTQ, &left))
-			p->unconfirmed = left > 0;
+			p->unconfirmed = (uint64_t)left >
+					 tutti_stream_tail(p->stream);
 		if (p->unconfirmed || tutti_stream_pending(p->stream))
 			all = false;
 	}
