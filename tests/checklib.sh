@@ -61,7 +61,8 @@ source_files() {
 			done
 		return
 	fi
-	find . -type f \
+	# Programs are files without a dot, as .gitignore has it.
+	find . -type f ! -path './.git/*' ! -path './.git' \
 		! -path './build-aux/*' ! -path './autom4te.cache/*' \
 		! -path '*/.libs/*' ! -path '*/.deps/*' ! -path './_*' \
 		! -name 'aclocal.m4' ! -name 'configure' ! -name 'configure~' \
@@ -69,10 +70,10 @@ source_files() {
 		! -name 'config.log' ! -name 'config.status' \
 		! -name 'libtool' ! -name 'Makefile' ! -name 'Makefile.in' \
 		! -name 'stamp-h1' ! -name 'tutti.pc' ! -name 'libtool.m4' \
-		! -name 'lt*.m4' ! -name '*.inc' ! -name '*.o' ! -name '*.lo' \
+		! -name 'lt*.m4' ! -name 'registry.inc' ! -name '*.o' ! -name '*.lo' \
 		! -name '*.la' ! -name '*.log' ! -name '*.trs' \
 		! -name '.dirstamp' ! -name '*.tar.xz' |
-		sed 's|^\./||'
+		sed 's|^\./||' | grep -vE '^(tools|perf|tests/[^/]*)/([^/]*/)*[^./]+$'
 }
 
 # C files without comments, and with empty strings and character constants,
