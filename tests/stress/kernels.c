@@ -16,7 +16,7 @@
 
 int main(int argc, char **argv)
 {
-	int thin = 32, checked = 0, wrong = 0, faults, opt;
+	int thin = 64, checked = 0, wrong = 0, faults, opt;
 	const char *name = NULL;
 
 	while ((opt = getopt(argc, argv, "t:")) != -1) {
