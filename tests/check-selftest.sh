@@ -57,7 +57,7 @@ plant heads 'no newline' 'printf "int x;" >>lib/base/io.h'
 plant heads 'blank at the end' 'echo "int x; " >>lib/base/io.h'
 
 plant paths 'README.md' 'echo "see /hom""e/me/tutti" >>README.md'
-plant shell 'see above' 'printf "#!/bin/sh\nrm \$1/x\n" >tools/x; chmod +x tools/x'
+plant shell 'see above' 'printf "#!/bin/sh\nrm \$1/x\n" >tools/x.sh; chmod +x tools/x.sh'
 plant spelling 'README.md' 'echo "We will rec""ieve it." >>README.md'
 
 plant api 'not in tutti.h' 'sed -i "/ptuttiBarrier(/d" include/tutti.h'
