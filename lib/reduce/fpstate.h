@@ -23,7 +23,8 @@
 
 #include <emmintrin.h>
 
-#define TUTTI_FP_PLAIN 0x1f80u	/* to nearest, nothing flushed, no traps */
+/* To nearest, nothing flushed, no traps. */
+#define TUTTI_FP_PLAIN 0x1f80u
 
 /*
  * Reading the register takes longer than a small reduction.  So four additions

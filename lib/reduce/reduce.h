@@ -7,8 +7,8 @@
  *   - float16, bfloat16, fp8 e4m3 and e5m2: widened to float32, combined there,
  *     rounded once at the end, to nearest even; overflow of e4m3, which has
  *     no infinity, gives its NaN; e5m2 and the others give infinity;
- *   - any NaN result is the type's canonical quiet NaN (so the payload depends on
- *     nothing); max and min with a NaN give NaN; max(-0,+0) is +0, min is -0;
+ *   - any NaN result is the type's canonical quiet NaN (so the payload depends
+ *     on nothing); max and min with a NaN give NaN; max(-0,+0) is +0, min is -0;
  *   - integers wrap; the average of integers is exact and truncates to zero;
  *   - the calling thread's rounding mode and flushing of subnormals do not
  *     matter, and are as they were afterwards.

@@ -293,6 +293,13 @@ static int check_long_one(const struct tutti_kernels *kern, int type, int op,
 	return faults;
 }
 
+/* A place from `base` on that is `off` bytes further from a line than `other`
+ * is. */
+static char *align_as(char *base, const char *other, size_t off)
+{
+	return base + ((uintptr_t)other + off - (uintptr_t)base) % 64;
+}
+
 int check_long(const struct tutti_kernels *kern, int type, int thin)
 {
 	const size_t primes[] = { 10007, thin < 64 ? 65537 : 4099,
@@ -303,16 +310,19 @@ int check_long(const struct tutti_kernels *kern, int type, int thin)
 
 	for (int i = 0; i < 3 + 9; i++) {
 		base[i] = need(100003 * 8 + 128);
-		/* Targets and sources of unlike alignment. */
 		mem[i] = base[i] + (size_t)i * 3 * ref_size(type) % 64;
 		ref_fill(type, mem[i], 100003, (uint64_t)i + 50);
 	}
 	for (int op = 0; op < tuttiNumOps; op++)
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < 6; i++) {
+			/* Two targets that reach cache lines together, and
+			 * two that do not. */
+			mem[1] = align_as(base[1], mem[0], i & 1 ? 8 : 0);
 			for (int m = 1; m <= 2; m++)
 				faults += check_long_one(kern, type, op,
-							 primes[i], ks[i], m,
-							 mem);
+							 primes[i / 2],
+							 ks[i / 2], m, mem);
+		}
 	for (int i = 0; i < 3 + 9; i++)
 		free(base[i]);
 	return faults;
