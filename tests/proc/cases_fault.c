@@ -185,11 +185,15 @@ void fault_stopped(struct seat *s)
 	tuttiComm_t comm = case_join(s);
 	tuttiResult_t rc = tuttiSuccess;
 
-	atomic_store(&sh->pid[s->rank], (int)getpid());
 	EXPECT(tuttiBarrier(comm, NULL), tuttiSuccess, NULL);
+	/* Only who has left the barrier gives its name. */
+	atomic_store(&sh->pid[s->rank], (int)getpid());
 	if (s->rank == 0) {
-		for (int r = 1; r < s->ranks; r++)
+		for (int r = 1; r < s->ranks; r++) {
+			while (!atomic_load(&sh->pid[r]))
+				case_sleep_ms(1);
 			kill(atomic_load(&sh->pid[r]), SIGSTOP);
+		}
 		abort_one(s, comm, c, 100);
 		for (int r = 1; r < s->ranks; r++)
 			kill(atomic_load(&sh->pid[r]), SIGCONT);
