@@ -9,16 +9,19 @@ TUTTI_ALGOS = \
 	lib/algo/allreduce_direct2.c \
 	lib/algo/allreduce_recursive.c \
 	lib/algo/allreduce_ring.c \
+	lib/algo/alltoall_direct1.c \
 	lib/algo/barrier_direct1.c \
 	lib/algo/barrier_dissemination.c \
 	lib/algo/broadcast_binomial.c \
 	lib/algo/broadcast_chain.c \
 	lib/algo/broadcast_direct1.c \
+	lib/algo/gather_direct1.c \
 	lib/algo/reduce_binomial.c \
 	lib/algo/reduce_direct1.c \
 	lib/algo/reduce_direct2.c \
 	lib/algo/reducescatter_direct1.c \
 	lib/algo/reducescatter_ring.c \
+	lib/algo/scatter_direct1.c \
 	lib/algo/sendrecv_direct1.c
 
 libtutti_core_la_SOURCES += lib/algo/registry.c $(TUTTI_ALGOS)

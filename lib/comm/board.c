@@ -124,11 +124,6 @@ void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap)
 {
 	const char *coll = tutti_coll_name(call->coll);
-	bool reduces = call->coll == TUTTI_ALL_REDUCE ||
-		       call->coll == TUTTI_REDUCE ||
-		       call->coll == TUTTI_REDUCE_SCATTER;
-	bool rooted = call->coll == TUTTI_REDUCE ||
-		      call->coll == TUTTI_BROADCAST;
 	int n;
 
 	if (call->coll == TUTTI_BARRIER) {
@@ -139,10 +134,10 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap)
 		coll = call->sending ? "send" : "recv";
 	n = snprintf(out, cap, "%s of %zu %s", coll, call->count,
 		     tutti_type_name((int)call->type));
-	if (n > 0 && (size_t)n < cap && reduces)
+	if (n > 0 && (size_t)n < cap && tutti_coll_reduces(call->coll))
 		n += snprintf(out + n, cap - (size_t)n, ", %s",
 			      tutti_redop_name((int)call->redop));
-	if (n > 0 && (size_t)n < cap && rooted)
+	if (n > 0 && (size_t)n < cap && tutti_coll_rooted(call->coll))
 		snprintf(out + n, cap - (size_t)n, ", root %d", call->root);
 }
 

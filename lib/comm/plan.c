@@ -105,22 +105,23 @@ static void fill_recipe(const struct tuttiComm *comm,
 			const struct tutti_call *call, struct tutti_recipe *r)
 {
 	size_t block = call->count * tutti_type_size((int)call->type);
-	size_t n = (size_t)comm->ranks;
+	uint32_t in, out;
 
 	r->count = call->count;
 	r->type = call->type;
 	r->redop = call->redop;
 	r->root = call->root;
-	r->in_bytes = r->out_bytes = block;
+	/* Mapped forms read others' IN, but all-gather stores to others'
+	 * OUT, and all-reduce and reduce do both. */
 	r->uses_in = call->coll != TUTTI_ALL_GATHER;
-	r->uses_out = call->coll != TUTTI_REDUCE_SCATTER &&
-		      call->coll != TUTTI_BROADCAST;
-	r->in_of_root_only = call->coll == TUTTI_BROADCAST;
-	r->out_of_root_only = call->coll == TUTTI_REDUCE;
-	if (call->coll == TUTTI_REDUCE_SCATTER)
-		r->in_bytes *= n;
-	if (call->coll == TUTTI_ALL_GATHER)
-		r->out_bytes *= n;
+	r->uses_out = call->coll == TUTTI_ALL_REDUCE ||
+		      call->coll == TUTTI_REDUCE ||
+		      call->coll == TUTTI_ALL_GATHER;
+	r->in_of_root_only = tutti_coll_from_root(call->coll);
+	r->out_of_root_only = tutti_coll_to_root(call->coll);
+	tutti_coll_blocks(call->coll, comm->ranks, call->sending, &in, &out);
+	r->in_bytes = block * in;
+	r->out_bytes = block * out;
 }
 
 static tuttiResult_t make_plan(struct tuttiComm *comm,

@@ -71,6 +71,11 @@ static const struct rule rules[] = {
 	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "ring",
 	  "every byte crosses each link once" },
 
+	{ TUTTI_ALLTOALL, false, 0, 0, "direct1",
+	  "every block crosses once" },
+	{ TUTTI_GATHER, false, 0, 0, "direct1", "every block crosses once" },
+	{ TUTTI_SCATTER, false, 0, 0, "direct1", "every block crosses once" },
+
 	{ TUTTI_BARRIER, true, 8, 0, "direct1", "one round for few ranks" },
 	{ TUTTI_BARRIER, false, 0, 0, "dissemination",
 	  "rounds grow with the logarithm of the ranks" },
@@ -83,8 +88,7 @@ static bool needs_one_combine(const struct tutti_query *q,
 			      tuttiDataType_t type, tuttiRedOp_t redop)
 {
 	return redop == tuttiAvg && type < tuttiFloat16 &&
-	       (q->coll == TUTTI_ALL_REDUCE || q->coll == TUTTI_REDUCE ||
-		q->coll == TUTTI_REDUCE_SCATTER);
+	       tutti_coll_reduces(q->coll);
 }
 
 static bool can_serve(const struct tutti_algo *a, const struct tutti_query *q,
@@ -92,6 +96,7 @@ static bool can_serve(const struct tutti_algo *a, const struct tutti_query *q,
 {
 	return a->coll == q->coll &&
 	       (!one_combine || a->flags & TUTTI_ONE_COMBINE) &&
+	       (!q->uneven || a->flags & TUTTI_UNEVEN) &&
 	       (!(a->flags & TUTTI_NEEDS_ONE_NODE) || q->shape->nodes == 1) &&
 	       a->serves(q);
 }

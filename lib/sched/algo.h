@@ -15,6 +15,12 @@
 /* Adds all contributions of an element in one combine, in rank order: what
  * the exact average of integers needs. */
 #define TUTTI_ONE_COMBINE	4u
+/* Serves queries with q->uneven: one piece a block, and no message holds a
+ * block whose length one of its two ends cannot know. */
+#define TUTTI_UNEVEN		8u
+/* Operands of every addition stand in rank order, though not in one combine:
+ * what an operator that does not commute needs. */
+#define TUTTI_IN_ORDER		16u
 
 /* What an algorithm's file states about itself; the verifier compares. */
 struct tutti_cost {

@@ -161,7 +161,7 @@ void tutti_emit_meet(struct tutti_emit *e)
 
 bool tutti_emit_serves(const struct tutti_query *q)
 {
-	return !q->mapped || q->shape->nodes <= 1;
+	return !q->strict && (!q->mapped || q->shape->nodes <= 1);
 }
 
 tuttiResult_t tutti_emit_end(struct tutti_emit *e)

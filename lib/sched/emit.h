@@ -106,7 +106,8 @@ static inline bool tutti_emit_may_map(const struct tutti_query *q)
 	return q->shape->nodes <= 1 && q->shape->ranks > 1;
 }
 
-/* For a descriptor's `serves`: any number of ranks, mapped on one node. */
+/* For a descriptor's `serves`: any number of ranks, mapped on one node, not
+ * strict. */
 bool tutti_emit_serves(const struct tutti_query *q);
 
 /* The first error, or success. */

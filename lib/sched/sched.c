@@ -17,6 +17,9 @@ static const char *const coll_names[TUTTI_COLLS] = {
 	[TUTTI_BROADCAST] = "broadcast",
 	[TUTTI_ALL_GATHER] = "all_gather",
 	[TUTTI_REDUCE_SCATTER] = "reduce_scatter",
+	[TUTTI_ALLTOALL] = "alltoall",
+	[TUTTI_GATHER] = "gather",
+	[TUTTI_SCATTER] = "scatter",
 	[TUTTI_BARRIER] = "barrier",
 	[TUTTI_SENDRECV] = "sendrecv",
 };
@@ -34,6 +37,27 @@ int tutti_coll_find(const char *name)
 	return -1;
 }
 
+bool tutti_coll_reduces(enum tutti_coll coll)
+{
+	return coll == TUTTI_ALL_REDUCE || coll == TUTTI_REDUCE ||
+	       coll == TUTTI_REDUCE_SCATTER;
+}
+
+bool tutti_coll_to_root(enum tutti_coll coll)
+{
+	return coll == TUTTI_REDUCE || coll == TUTTI_GATHER;
+}
+
+bool tutti_coll_from_root(enum tutti_coll coll)
+{
+	return coll == TUTTI_BROADCAST || coll == TUTTI_SCATTER;
+}
+
+bool tutti_coll_rooted(enum tutti_coll coll)
+{
+	return tutti_coll_to_root(coll) || tutti_coll_from_root(coll);
+}
+
 void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 		       uint32_t *blocks_in, uint32_t *blocks_out)
 {
@@ -41,10 +65,16 @@ void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 	*blocks_out = 1;
 	switch (coll) {
 	case TUTTI_ALL_GATHER:
+	case TUTTI_GATHER:
 		*blocks_out = (uint32_t)ranks;
 		break;
 	case TUTTI_REDUCE_SCATTER:
+	case TUTTI_SCATTER:
 		*blocks_in = (uint32_t)ranks;
+		break;
+	case TUTTI_ALLTOALL:
+		*blocks_in = (uint32_t)ranks;
+		*blocks_out = (uint32_t)ranks;
 		break;
 	case TUTTI_BARRIER:
 		*blocks_in = 0;

@@ -68,6 +68,9 @@ enum tutti_coll {
 	TUTTI_BROADCAST,
 	TUTTI_ALL_GATHER,
 	TUTTI_REDUCE_SCATTER,
+	TUTTI_ALLTOALL,
+	TUTTI_GATHER,
+	TUTTI_SCATTER,
 	TUTTI_BARRIER,
 	TUTTI_SENDRECV,		/* one side of one message; root is the peer */
 	TUTTI_COLLS
@@ -76,6 +79,13 @@ enum tutti_coll {
 /* "all_reduce" and so on, as in tutti-perf; "sendrecv".  -1 if unknown. */
 const char *tutti_coll_name(enum tutti_coll coll);
 int tutti_coll_find(const char *name);
+
+/* Adds contributions; only the root has a receive buffer; only the root has
+ * a send buffer; either of the two. */
+bool tutti_coll_reduces(enum tutti_coll coll);
+bool tutti_coll_to_root(enum tutti_coll coll);
+bool tutti_coll_from_root(enum tutti_coll coll);
+bool tutti_coll_rooted(enum tutti_coll coll);
 
 enum tutti_place {
 	TUTTI_IN,		/* send buffer */
@@ -105,6 +115,10 @@ enum tutti_op_kind { TUTTI_COMBINE, TUTTI_EACH };
 /* The result of this operation has every contribution: divide for the
  * average, round for good. */
 #define TUTTI_FINAL 1u
+/* Of a combine: add the sources as the balanced binary tree over their order,
+ * split at the largest power of two below their number, instead of from left
+ * to right. */
+#define TUTTI_TREE 2u
 
 struct tutti_op {
 	uint8_t kind;
@@ -160,7 +174,8 @@ struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
 			       uint32_t iter);
 
 /* Blocks of IN and OUT; the same on all ranks, except that either side of a
- * sendrecv has one of the two only. */
+ * sendrecv has one of the two only.  Of a gather only the root has OUT, of a
+ * scatter only the root has IN, though their blocks are counted everywhere. */
 void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 		       uint32_t *blocks_in, uint32_t *blocks_out);
 
@@ -188,6 +203,13 @@ struct tutti_query {
 	int radix;		/* 0: the algorithm's own choice */
 	bool mapped;		/* other ranks' memory can be reached */
 	bool sending;		/* sendrecv: this side */
+	/* The expression of every element must be the balanced binary tree
+	 * over rank order: the design's strict mode. */
+	bool strict;
+	/* Blocks have lengths of their own (the v-forms), and of a collective
+	 * but all-gather and reduce-scatter a rank knows those of its own
+	 * buffers only. */
+	bool uneven;
 };
 
 /*

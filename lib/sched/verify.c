@@ -416,9 +416,7 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 		tutti_breach(&v, "there is no schedule");
 		return tuttiInternalError;
 	}
-	v.reduces = v.any->coll == TUTTI_ALL_REDUCE ||
-		    v.any->coll == TUTTI_REDUCE ||
-		    v.any->coll == TUTTI_REDUCE_SCATTER;
+	v.reduces = tutti_coll_reduces(v.any->coll);
 	v.widest = tutti_sched_widest(v.any);
 	if (check_records(&v) && init(&v) && run(&v) &&
 	    tutti_verify_results(&v))

@@ -166,6 +166,14 @@ static bool in_is_out(const struct tutti_verifier *v, int rank, uint32_t chunk,
 	case TUTTI_REDUCE_SCATTER:
 		*out = chunk % s->pieces;
 		return chunk / s->pieces == (uint32_t)rank;
+	/* The root's own block lies in its full buffer. */
+	case TUTTI_GATHER:
+		*out = (uint32_t)rank * s->pieces + chunk;
+		return rank == s->root;
+	case TUTTI_SCATTER:
+		*out = chunk % s->pieces;
+		return rank == s->root &&
+		       chunk / s->pieces == (uint32_t)rank;
 	default:
 		return false;
 	}
@@ -301,13 +309,13 @@ static bool order(struct tutti_verifier *v, struct tutti_spot spot,
 /* IN that holds data: not of those whose send buffer counts for nothing. */
 static bool has_in(const struct tutti_verifier *v, int rank)
 {
-	return v->any->coll != TUTTI_BROADCAST || rank == v->any->root;
+	return !tutti_coll_from_root(v->any->coll) || rank == v->any->root;
 }
 
 /* OUT that the collective promises. */
 static bool has_out(const struct tutti_verifier *v, int rank)
 {
-	return v->any->coll != TUTTI_REDUCE || rank == v->any->root;
+	return !tutti_coll_to_root(v->any->coll) || rank == v->any->root;
 }
 
 static bool check_spot(struct tutti_verifier *v, struct tutti_spot spot,

@@ -22,7 +22,7 @@ static uint32_t result_of(const struct tutti_sched *s, uint32_t chunk)
 
 static bool gets_result(const struct tutti_sched *s)
 {
-	if (s->coll == TUTTI_REDUCE)
+	if (tutti_coll_to_root(s->coll))
 		return s->rank == s->root;
 	return s->blocks_out > 0;
 }
@@ -31,10 +31,20 @@ static bool gets_result(const struct tutti_sched *s)
 static uint32_t moved(const struct tutti_verifier *v,
 		      const struct tutti_sched *s, uint32_t chunk)
 {
-	if (s->coll == TUTTI_ALL_GATHER)
-		return tutti_expr_leaf(&v->exprs, chunk / s->pieces,
-				       chunk % s->pieces);
-	return tutti_expr_leaf(&v->exprs, (uint32_t)s->root, chunk);
+	uint32_t block = chunk / s->pieces, piece = chunk % s->pieces;
+	uint32_t mine = (uint32_t)s->rank * s->pieces + piece;
+
+	switch (s->coll) {
+	case TUTTI_ALL_GATHER:
+	case TUTTI_GATHER:
+		return tutti_expr_leaf(&v->exprs, block, piece);
+	case TUTTI_ALLTOALL:
+		return tutti_expr_leaf(&v->exprs, block, mine);
+	case TUTTI_SCATTER:
+		return tutti_expr_leaf(&v->exprs, (uint32_t)s->root, mine);
+	default:
+		return tutti_expr_leaf(&v->exprs, (uint32_t)s->root, chunk);
+	}
 }
 
 static bool check_reduced(struct tutti_verifier *v, uint32_t e,

@@ -113,12 +113,14 @@ static int walk_algo(struct world *w, const struct tutti_algo_entry *e)
 {
 	struct tutti_query q = { .coll = e->algo->coll,
 				 .rank = w->rank };
-	struct tutti_shape shape = { w->ranks, 1, NULL };
+	struct tutti_shape shape = { .ranks = w->ranks, .nodes = 1 };
 	char force[64];
 	int bad;
 
 	q.shape = &shape;
-	if (e->algo->coll == TUTTI_SENDRECV || !e->algo->serves(&q))
+	if (e->algo->coll == TUTTI_SENDRECV || e->algo->coll == TUTTI_ALLTOALL ||
+	    e->algo->coll == TUTTI_GATHER || e->algo->coll == TUTTI_SCATTER ||
+	    !e->algo->serves(&q))
 		return 0;
 	snprintf(force, sizeof(force), "%s:%s",
 		 tutti_coll_name(e->algo->coll), e->name);

@@ -629,14 +629,14 @@ static void attack(struct field *f, const struct tutti_algo *algo,
 static void attack_ranks(struct field *f, const struct tutti_algo *algo,
 			 int ranks, int radix)
 {
-	bool rooted = algo->coll == TUTTI_REDUCE ||
-		      algo->coll == TUTTI_BROADCAST;
+	bool rooted = tutti_coll_rooted(algo->coll);
 
 	for (int nodes = 1; nodes <= 2; nodes++)
 		for (int mapped = 0; mapped < 2; mapped++)
 			for (int root = 0; root < ranks; root += ranks - 1) {
-				struct tutti_shape shape = { ranks, nodes,
-							     NULL };
+				struct tutti_shape shape = {
+					.ranks = ranks, .nodes = nodes
+				};
 				struct tutti_query q = t_query(algo, &shape,
 							       mapped, root);
 

@@ -21,7 +21,8 @@ void t_shape_init(struct t_shape *s, int ranks, enum t_layout layout)
 	for (int r = 0; r < ranks; r++)
 		if (s->node[r] >= nodes)
 			s->node[r] = nodes - 1;
-	s->shape = (struct tutti_shape){ ranks, nodes, s->node };
+	s->shape = (struct tutti_shape){ .ranks = ranks, .nodes = nodes,
+					 .node = s->node };
 }
 
 struct tutti_query t_query(const struct tutti_algo *algo,

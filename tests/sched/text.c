@@ -80,7 +80,7 @@ Test(sched_text, round_trip)
 		for (const struct tutti_algo_entry *a = tutti_algos; a->name;
 		     a++)
 			for (int mapped = 0; mapped < 2; mapped++) {
-				struct tutti_shape shape = { n, 1, NULL };
+				struct tutti_shape shape = { .ranks = n, .nodes = 1 };
 				struct tutti_query q = t_query(
 					a->algo, &shape, mapped, n / 2);
 				struct tutti_sched **scheds;
@@ -97,7 +97,7 @@ Test(sched_text, round_trip)
 
 Test(sched_text, round_trip_two_lanes)
 {
-	struct tutti_shape shape = { 4, 1, NULL };
+	struct tutti_shape shape = { .ranks = 4, .nodes = 1 };
 	struct tutti_query q = t_query(t_two_lanes.algo, &shape, false, 0);
 	struct tutti_sched **scheds = t_build(t_two_lanes.algo, &q);
 
@@ -278,7 +278,7 @@ static void damage(char *text, uint64_t *seed)
 static void damage_all(const struct tutti_algo *algo, int ranks, int times,
 		       uint64_t *seed, uint32_t *read)
 {
-	struct tutti_shape shape = { ranks, 1, NULL };
+	struct tutti_shape shape = { .ranks = ranks, .nodes = 1 };
 	struct tutti_query q = t_query(algo, &shape, times % 2, 0);
 	struct tutti_sched **scheds = t_build(algo, &q);
 	char *text = tutti_sched_print(scheds[0]);

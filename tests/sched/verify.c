@@ -44,7 +44,7 @@ static struct tutti_verify_report prove(const struct tutti_algo_entry *a,
 
 static bool rooted(const struct tutti_algo *algo)
 {
-	return algo->coll == TUTTI_REDUCE || algo->coll == TUTTI_BROADCAST;
+	return tutti_coll_rooted(algo->coll);
 }
 
 /* Both forms, as far as they serve, on layouts `first` to `last`. */
@@ -100,7 +100,7 @@ ParameterizedTest(int *index, sched_verify, small)
 /* Messages that all ranks together send, or chunks if these are more. */
 static uint64_t traffic(const struct tutti_algo *algo, int ranks)
 {
-	struct tutti_shape shape = { ranks, 1, NULL };
+	struct tutti_shape shape = { .ranks = ranks, .nodes = 1 };
 	struct tutti_query q = t_query(algo, &shape, false, 0);
 	struct tutti_sched_stats stats;
 
@@ -209,7 +209,7 @@ Test(sched_verify, counts)
 {
 	for (const struct tutti_algo_entry *a = tutti_algos; a->name; a++) {
 		for (int mapped = 0; mapped < 2; mapped++) {
-			struct tutti_shape shape = { 12, 1, NULL };
+			struct tutti_shape shape = { .ranks = 12, .nodes = 1 };
 			struct tutti_query q = t_query(a->algo, &shape, mapped,
 						       5);
 			struct tutti_verify_report rep;
@@ -239,7 +239,7 @@ Test(sched_verify, counts)
 Test(sched_verify, records)
 {
 	for (const struct tutti_algo_entry *a = tutti_algos; a->name; a++) {
-		struct tutti_shape shape = { 1000, 1, NULL };
+		struct tutti_shape shape = { .ranks = 1000, .nodes = 1 };
 		struct tutti_query q = t_query(a->algo, &shape, false, 0);
 		struct tutti_sched *s;
 
@@ -256,7 +256,7 @@ Test(sched_verify, records)
 Test(sched_verify, two_lanes_and_scratch)
 {
 	for (int n = 2; n <= 9; n++) {
-		struct tutti_shape shape = { n, 1, NULL };
+		struct tutti_shape shape = { .ranks = n, .nodes = 1 };
 		struct tutti_query q = t_query(t_two_lanes.algo, &shape, false,
 					       0);
 
@@ -284,7 +284,7 @@ Test(sched_verify, stated_cost)
 {
 	const struct tutti_algo *ring =
 		tutti_algo_find(TUTTI_ALL_REDUCE, "ring")->algo;
-	struct tutti_shape shape = { 4, 1, NULL };
+	struct tutti_shape shape = { .ranks = 4, .nodes = 1 };
 	struct tutti_query q = t_query(ring, &shape, false, 0);
 	struct tutti_sched **scheds = t_build(ring, &q);
 	struct tutti_cost cost = ring->cost(&q);
@@ -312,7 +312,7 @@ Test(sched_verify, one_credit_is_too_few)
 {
 	const struct tutti_algo *ring =
 		tutti_algo_find(TUTTI_ALL_REDUCE, "ring")->algo;
-	struct tutti_shape shape = { 4, 1, NULL };
+	struct tutti_shape shape = { .ranks = 4, .nodes = 1 };
 	struct tutti_query q = t_query(ring, &shape, false, 0);
 	struct tutti_sched **scheds = t_build(ring, &q);
 	struct tutti_verify_args args = { .credits = 1 };

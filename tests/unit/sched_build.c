@@ -115,7 +115,7 @@ static const struct tutti_algo odd = {
 	.build = build,
 };
 
-static const struct tutti_shape five = { 5, 1, NULL };
+static const struct tutti_shape five = { .ranks = 5, .nodes = 1 };
 
 Test(sched_build, list)
 {
