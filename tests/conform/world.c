@@ -35,6 +35,11 @@ void world_set(struct world *w, const char *name, const char *value)
 	tutti_plans_free(w->comm);
 }
 
+const struct tutti_shape *world_shape(const struct world *w)
+{
+	return &w->comm->shape;
+}
+
 struct seat {
 	struct world world;
 	tuttiUniqueId id;

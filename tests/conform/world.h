@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "sched/shape.h"
 #include "tutti.h"
 
 struct world {
@@ -24,6 +25,9 @@ void world_meet(struct world *w);
 /* Change a setting for all ranks, between two operations of the
  * communicator.  NULL removes it.  Forgets remembered plans. */
 void world_set(struct world *w, const char *name, const char *value);
+
+/* Where the ranks sit, as the library found it. */
+const struct tutti_shape *world_shape(const struct world *w);
 
 /* Run `fn` on `ranks` threads, each with a communicator; returns the number of
  * ranks on which init failed or fn returned non-zero. */
