@@ -143,6 +143,9 @@ static tuttiResult_t list_op(struct tutti_sink *k, const struct tutti_op *op,
 	if (!s->nlanes)
 		return tutti_fail(tuttiInternalError,
 				  "a schedule has an operation outside a lane");
+	if (op->kind != TUTTI_COMBINE && op->flags & TUTTI_TREE)
+		return tutti_fail(tuttiInternalError,
+				  "an operation of a schedule is a tree, but no combine");
 	if (l->times == 0)
 		return tuttiSuccess;
 	if (!l->run_open) {

@@ -159,9 +159,15 @@ void tutti_emit_meet(struct tutti_emit *e)
 	tutti_emit_combine(e, 0, 0);
 }
 
+bool tutti_emit_serves_strict(const struct tutti_query *q)
+{
+	return !q->mapped || q->shape->nodes <= 1;
+}
+
 bool tutti_emit_serves(const struct tutti_query *q)
 {
-	return !q->strict && (!q->mapped || q->shape->nodes <= 1);
+	return !(q->strict && tutti_coll_reduces(q->coll)) &&
+	       tutti_emit_serves_strict(q);
 }
 
 tuttiResult_t tutti_emit_end(struct tutti_emit *e)

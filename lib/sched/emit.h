@@ -107,8 +107,14 @@ static inline bool tutti_emit_may_map(const struct tutti_query *q)
 }
 
 /* For a descriptor's `serves`: any number of ranks, mapped on one node, not
- * strict. */
+ * strict; and the same with strict. */
 bool tutti_emit_serves(const struct tutti_query *q);
+bool tutti_emit_serves_strict(const struct tutti_query *q);
+/* The flag of a combine of neighbours, in rank order: a tree if strict. */
+static inline unsigned int tutti_emit_tree(const struct tutti_query *q)
+{
+	return q->strict ? TUTTI_TREE : 0;
+}
 
 /* The first error, or success. */
 tuttiResult_t tutti_emit_end(struct tutti_emit *e);

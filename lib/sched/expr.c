@@ -211,19 +211,45 @@ bool tutti_expr_strict(struct tutti_exprs *x, uint32_t e)
 	return true;
 }
 
-bool tutti_expr_one_combine(const struct tutti_exprs *x, uint32_t e)
+/* Leaves of rank 0, 1, ... from left to right; `one`: with no rounding but the
+ * last. */
+static bool walk_order(struct tutti_exprs *x, uint32_t e, bool one)
 {
+	uint32_t depth = 0, next = 0;
 	struct tutti_expr n = bare(x, e);
 
-	for (uint32_t rank = x->ranks - 1; rank > 0; rank--) {
-		struct tutti_expr right;
-
-		if (n.kind != TUTTI_EXPR_ADD)
-			return false;
-		right = tutti_expr_get(x, n.b);
-		if (right.kind != TUTTI_EXPR_LEAF || right.a != rank)
-			return false;
-		n = tutti_expr_get(x, n.a);
+	if (n.leaves != x->ranks)
+		return false;
+	if (n.kind == TUTTI_EXPR_LEAF)
+		return n.a == 0;
+	x->stack[depth++] = n.b;
+	x->stack[depth++] = n.a;
+	while (depth) {
+		n = tutti_expr_get(x, x->stack[--depth]);
+		switch (n.kind) {
+		case TUTTI_EXPR_LEAF:
+			if (n.a != next++)
+				return false;
+			break;
+		case TUTTI_EXPR_ADD:
+			x->stack[depth++] = n.b;
+			x->stack[depth++] = n.a;
+			break;
+		default:
+			if (one)
+				return false;
+			x->stack[depth++] = n.a;
+		}
 	}
-	return n.kind == TUTTI_EXPR_LEAF && n.a == 0;
+	return true;
+}
+
+bool tutti_expr_in_order(struct tutti_exprs *x, uint32_t e)
+{
+	return walk_order(x, e, false);
+}
+
+bool tutti_expr_one_combine(struct tutti_exprs *x, uint32_t e)
+{
+	return walk_order(x, e, true);
 }

@@ -55,7 +55,8 @@ struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e);
 bool tutti_expr_complete(struct tutti_exprs *x, uint32_t e);
 /* The balanced binary tree over rank order, rounding left aside. */
 bool tutti_expr_strict(struct tutti_exprs *x, uint32_t e);
-/* All ranks in order in one combine. */
-bool tutti_expr_one_combine(const struct tutti_exprs *x, uint32_t e);
+/* All ranks in order, under whatever association; and in one combine. */
+bool tutti_expr_in_order(struct tutti_exprs *x, uint32_t e);
+bool tutti_expr_one_combine(struct tutti_exprs *x, uint32_t e);
 
 #endif

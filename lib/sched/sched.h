@@ -18,7 +18,9 @@
  * Targets of a combine may be its own sources at the same chunk; any other
  * overlap inside one operation is wrong.  A combine with one source, not
  * final, leaves a target alone that is the very memory of its source (in
- * place); so does each, pair by pair.
+ * place); so does each, pair by pair.  A contribution may have to be scaled
+ * when it is read from IN, so a sum is best made of IN, not of a copy of it in
+ * OUT and of IN again.
  *
  * Order.  The executor cuts every chunk into slices, all chunks into the same
  * number.  Slice s of an operation is slice s of each of its chunks, and one
@@ -117,7 +119,7 @@ enum tutti_op_kind { TUTTI_COMBINE, TUTTI_EACH };
 #define TUTTI_FINAL 1u
 /* Of a combine: add the sources as the balanced binary tree over their order,
  * split at the largest power of two below their number, instead of from left
- * to right. */
+ * to right.  Still one step: a short type is rounded once, after all of it. */
 #define TUTTI_TREE 2u
 
 struct tutti_op {
@@ -204,8 +206,14 @@ struct tutti_query {
 	bool mapped;		/* other ranks' memory can be reached */
 	bool sending;		/* sendrecv: this side */
 	/* The expression of every element must be the balanced binary tree
-	 * over rank order: the design's strict mode. */
+	 * over rank order: the design's strict mode.  There, a short type stays
+	 * float32 in SCRATCH and MAIL, but OUT is of the type: a sum may be
+	 * stored to OUT only when it is final. */
 	bool strict;
+	/* Operands must stand in rank order, under whatever association: an
+	 * operator that does not commute.  Only for the choice: builders look
+	 * at strict, with which it is always so. */
+	bool in_order;
 	/* Blocks have lengths of their own (the v-forms), and of a collective
 	 * but all-gather and reduce-scatter a rank knows those of its own
 	 * buffers only. */

@@ -8,7 +8,7 @@
  *	blocks IN OUT pieces P scratch S
  *	lane			(once for each lane)
  *	run TIMES		(once for each run)
- *	combine|each [final] [chunks N] SOURCE... -> TARGET... \
+ *	combine|each [final] [tree] [chunks N] SOURCE... -> TARGET... \
  *		[piece P[/ITER]] [wait LANE:OP[/ITER]]	(on the same line)
  *
  * A source or target is PLACE@RANK[:CHUNK][*COUNT] with PLACE in, out,
@@ -104,8 +104,9 @@ static void put_op(struct writer *w, const struct tutti_sched *s,
 {
 	const struct tutti_ref *refs = &s->refs[op->ref];
 
-	put(w, "%s%s", op->kind == TUTTI_EACH ? "each" : "combine",
-	    op->flags & TUTTI_FINAL ? " final" : "");
+	put(w, "%s%s%s", op->kind == TUTTI_EACH ? "each" : "combine",
+	    op->flags & TUTTI_FINAL ? " final" : "",
+	    op->flags & TUTTI_TREE ? " tree" : "");
 	if (op->nchunks != 1)
 		put(w, " chunks %u", op->nchunks);
 	for (uint32_t i = 0; i < op->nsrc; i++)
@@ -401,6 +402,8 @@ static bool read_places(struct reader *r, struct tutti_op *op)
 			arrow = true;
 		} else if (!strcmp(r->word, "final")) {
 			op->flags |= TUTTI_FINAL;
+		} else if (!strcmp(r->word, "tree")) {
+			op->flags |= TUTTI_TREE;
 		} else if (!strcmp(r->word, "chunks")) {
 			if (!word_number(r, 0, CHUNKS_MAX, &n))
 				return false;
@@ -436,6 +439,8 @@ static bool read_op(struct reader *r)
 		return bad(r, "an operation stands before the first lane");
 	if (!read_places(r, &op))
 		return false;
+	if (op.kind == TUTTI_EACH && op.flags & TUTTI_TREE)
+		return bad(r, "each adds nothing, so it cannot be a tree");
 	r->rc = r->list.sink.op(&r->list.sink, &op, r->refs);
 	return !r->rc;
 }

@@ -241,7 +241,7 @@ static const char *record_fault(const struct tutti_sched *s,
 
 	if ((uint64_t)op->ref + n > s->nrefs)
 		return "has places beyond the list";
-	if (op->kind > TUTTI_EACH || op->flags & ~TUTTI_FINAL)
+	if (op->kind > TUTTI_EACH || op->flags & ~(TUTTI_FINAL | TUTTI_TREE))
 		return "is of an unknown kind";
 	for (uint32_t i = 0; i < n; i++) {
 		if (refs[i].place >= TUTTI_PLACES || refs[i].count == 0)
@@ -264,7 +264,7 @@ static const char *record_fault(const struct tutti_sched *s,
 	if (op->kind == TUTTI_EACH &&
 	    (op->flags || tutti_refs_count(refs, op->nsrc) !=
 			  tutti_refs_count(refs + op->nsrc, op->ndst)))
-		return "is each, but final or with unequal sides";
+		return "is each, but final, a tree or with unequal sides";
 	return NULL;
 }
 
@@ -332,6 +332,17 @@ static void init_lane(struct tutti_verifier *v, int rank, uint32_t lane)
 	ls->nops = ls->base + (v->parts - 1) * (ls->base - ls->skip);
 }
 
+/* Rows of values that a combine may hold at once. */
+static size_t acc_rows(const struct tutti_verifier *v)
+{
+	for (int r = 0; r < v->ranks; r++)
+		for (uint32_t i = 0; v->scheds[r] && i < v->scheds[r]->nops;
+		     i++)
+			if (v->scheds[r]->ops[i].flags & TUTTI_TREE)
+				return TUTTI_TREE_DEPTH;
+	return 2;
+}
+
 static bool init(struct tutti_verifier *v)
 {
 	size_t lanes = (size_t)v->ranks * v->lanes;
@@ -341,7 +352,8 @@ static bool init(struct tutti_verifier *v)
 	v->sent = calloc((size_t)v->ranks, sizeof(*v->sent));
 	v->queue = calloc(lanes, sizeof(*v->queue));
 	v->mark = calloc((size_t)v->ranks, sizeof(*v->mark));
-	v->acc = calloc((size_t)v->widest + 1, sizeof(*v->acc));
+	v->acc = calloc(((size_t)v->widest + 1) * acc_rows(v),
+			sizeof(*v->acc));
 	if (!v->state || !v->depth || !v->sent || !v->queue || !v->mark ||
 	    !v->acc)
 		return tutti_verify_no_memory(v);

@@ -43,8 +43,12 @@ struct tutti_verify_report {
 	/* True if every element's expression is the balanced binary tree over
 	 * rank order (design: strict). */
 	bool strict;
-	/* True if every element is added in one combine, in rank order. */
-	bool one_combine;
+	/* True if operands stand in rank order everywhere, under whatever
+	 * association; and if every element is added in one combine so. */
+	bool in_order, one_combine;
+	/* True if a sum that lacks contributions, or is not final, was stored
+	 * to OUT, where strict mode would round it too early. */
+	bool sums_in_out;
 	/* Of the ordered expressions of all results: equal for schedules
 	 * that compute the same bits. */
 	uint64_t digest;
@@ -61,7 +65,9 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 
 /* Build for every rank and verify, in place and not, for credits 2, 3, 4 and
  * unlimited, one slice and as many as the credits allow, one part and two;
- * with its cost and flags, and that the results never depend on any of these. */
+ * with its cost and flags, and that the results never depend on any of these.
+ * Of a strict query also that its expressions are, and that sums are stored to
+ * OUT only when they are final. */
 tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
 				const struct tutti_query *query,
 				struct tutti_verify_report *report);

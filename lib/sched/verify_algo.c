@@ -52,7 +52,8 @@ static tuttiResult_t build_all(struct tutti_sched **scheds,
 }
 
 /* What must not depend on credits, slices or places. */
-static tuttiResult_t compare(const struct tutti_algo *algo, bool first,
+static tuttiResult_t compare(const struct tutti_algo *algo,
+			     const struct tutti_query *q, bool first,
 			     uint64_t *digest, struct tutti_verify_report *rep)
 {
 	const char *fault = NULL;
@@ -63,6 +64,12 @@ static tuttiResult_t compare(const struct tutti_algo *algo, bool first,
 		fault = "the order of additions depends on credits, slices or being in place";
 	if (algo->flags & TUTTI_ONE_COMBINE && !rep->one_combine)
 		fault = "the file states one combine in rank order, which it is not";
+	else if (algo->flags & TUTTI_IN_ORDER && !rep->in_order)
+		fault = "the file states operands in rank order, which they are not";
+	else if (q->strict && tutti_coll_reduces(q->coll) && !rep->strict)
+		fault = "the query is strict, but the additions are not the balanced tree over rank order";
+	else if (q->strict && rep->sums_in_out)
+		fault = "the query is strict, but a sum that is not final is stored to OUT";
 	if (!fault)
 		return tuttiSuccess;
 	snprintf(rep->why, sizeof(rep->why), "%s", fault);
@@ -93,7 +100,7 @@ static tuttiResult_t verify_all(struct tutti_sched *const *scheds,
 			rc = tutti_sched_verify(scheds, q->shape->ranks, &args,
 						rep);
 			if (!rc)
-				rc = compare(algo, !in_place && i == 0,
+				rc = compare(algo, q, !in_place && i == 0,
 					     &digest, rep);
 			if (rc)
 				return rc;

@@ -282,10 +282,10 @@ static uint32_t next_piece(const struct tutti_verifier *v, uint32_t piece,
 	return (piece + c) % v->any->pieces;
 }
 
-/* Read every chunk of one source; `first`: else add to what is in hand. */
+/* Read every chunk of one source into acc. */
 static bool read_source(struct tutti_verifier *v, struct tutti_spot spot,
-			uint32_t piece, uint32_t at, bool first,
-			struct hand *h, uint32_t *acc)
+			uint32_t piece, uint32_t at, struct hand *h,
+			uint32_t *acc)
 {
 	struct tutti_msg *m = NULL;
 	uint32_t n = v->rec->nchunks;
@@ -295,13 +295,9 @@ static bool read_source(struct tutti_verifier *v, struct tutti_spot spot,
 		h->first = m->next;
 	}
 	for (uint32_t c = 0; c < n && !v->failed; c++) {
-		uint32_t e = m ? m->values[c] :
-			     tutti_memory_read(v, next_chunk(spot, c),
-					       next_piece(v, piece, c),
-					       at + c);
-
-		if (e)
-			acc[c] = first ? e : add(v, acc[c], e);
+		acc[c] = m ? m->values[c] :
+			 tutti_memory_read(v, next_chunk(spot, c),
+					   next_piece(v, piece, c), at + c);
 		if (!m && spot.rank != v->rank && whole_slice(v) == 0)
 			v->sent[v->rank]++;
 	}
@@ -343,19 +339,59 @@ static bool same_memory(struct tutti_verifier *v, struct tutti_spot a,
 	return cell && cell == tutti_cell(v, b.rank, b.place, b.chunk);
 }
 
+/* The last row of v->acc goes into the one before it; false after a
+ * breach. */
+static bool add_rows(struct tutti_verifier *v, uint32_t *depth)
+{
+	uint32_t *left, *right;
+
+	--*depth;
+	right = v->acc + (size_t)*depth * v->rec->nchunks;
+	left = right - v->rec->nchunks;
+	for (uint32_t c = 0; c < v->rec->nchunks && !v->failed; c++)
+		left[c] = add(v, left[c], right[c]);
+	return !v->failed;
+}
+
+/*
+ * The sources, added into the first row of v->acc.  Of a tree the rows are
+ * subtrees of 2^k sources with k falling, as the ones of a binary counter; what
+ * is left at the end is added from right to left.
+ */
+static bool add_sources(struct tutti_verifier *v, uint32_t piece,
+			struct hand *h, uint32_t *nsrc,
+			struct tutti_spot *only)
+{
+	bool tree = v->rec->flags & TUTTI_TREE;
+	struct walk src = walk(v, false);
+	uint32_t depth = 0;
+
+	for (*nsrc = 0; next_spot(v, &src, only); ++*nsrc) {
+		if (!read_source(v, *only, piece, 0, h,
+				 v->acc + (size_t)depth * v->rec->nchunks))
+			return false;
+		depth++;
+		for (uint32_t n = *nsrc + 1; tree ? !(n & 1) : depth > 1;
+		     n >>= 1)
+			if (!add_rows(v, &depth))
+				return false;
+	}
+	while (depth > 1)
+		if (!add_rows(v, &depth))
+			return false;
+	return true;
+}
+
 static bool fire_combine(struct tutti_verifier *v, struct hand *h)
 {
 	uint32_t piece = tutti_op_piece(v->scheds[v->rank], v->rec, 0,
 					v->iter);
-	struct walk src = walk(v, false), dst = walk(v, true);
 	struct tutti_spot spot, only = { .place = TUTTI_MAIL };
-	uint32_t nsrc = 0;
+	struct walk dst = walk(v, true);
+	uint32_t nsrc;
 
-	for (; next_spot(v, &src, &spot); nsrc++) {
-		only = spot;
-		if (!read_source(v, spot, piece, 0, nsrc == 0, h, v->acc))
-			return false;
-	}
+	if (!add_sources(v, piece, h, &nsrc, &only))
+		return false;
 	for (uint32_t c = 0; c < v->rec->nchunks; c++) {
 		v->acc[c] = finish(v, v->acc[c], nsrc > 1);
 		if (!v->acc[c])
@@ -384,7 +420,7 @@ static bool fire_each(struct tutti_verifier *v, struct hand *h)
 		return tutti_verify_no_memory(v);
 	for (uint32_t i = 0; ok && next_spot(v, &src, &from); i++)
 		ok = read_source(v, from, tutti_op_piece(s, v->rec, i, v->iter),
-				 i * n, true, h, acc + (size_t)i * n);
+				 i * n, h, acc + (size_t)i * n);
 	src = walk(v, false);
 	for (uint32_t i = 0; ok && next_spot(v, &dst, &to); i++) {
 		next_spot(v, &src, &from);

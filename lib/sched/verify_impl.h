@@ -81,6 +81,9 @@ struct tutti_memory {
 	size_t *seen_base;		/* of each lane */
 };
 
+/* Subtrees that a tree of up to 2^31 sources keeps at once. */
+#define TUTTI_TREE_DEPTH 32
+
 struct tutti_verifier;
 
 bool tutti_memory_init(struct tutti_verifier *v);
@@ -144,7 +147,7 @@ struct tutti_verifier {
 	uint64_t *sent;			/* [rank]: chunks */
 	uint32_t *queue, queue_head, queue_len;
 	uint32_t *mark, marked;		/* by rank, to compare peers */
-	uint32_t *acc;			/* values in the hands of a combine */
+	uint32_t *acc;			/* rows of values that a combine adds */
 
 	/* The operation that is being looked at or fires. */
 	int rank;

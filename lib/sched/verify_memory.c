@@ -370,6 +370,13 @@ uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 	return order(v, spot, cell, false) ? cell->value : 0;
 }
 
+static bool is_partial_sum(const struct tutti_verifier *v, uint32_t value)
+{
+	struct tutti_expr x = tutti_expr_get(&v->exprs, value);
+
+	return x.kind == TUTTI_EXPR_ADD || x.kind == TUTTI_EXPR_STEP;
+}
+
 bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 			uint32_t piece, uint32_t at, uint32_t value)
 {
@@ -392,6 +399,9 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 				       text);
 	if (!order(v, spot, cell, true))
 		return false;
+	if (spot.place == TUTTI_OUT && v->reduces &&
+	    is_partial_sum(v, value))
+		v->report->sums_in_out = true;
 	if (cell->value == value &&
 	    (spot.place != TUTTI_SCRATCH || cell->part == v->part))
 		return tutti_breach_op(v, "writes to %s what is there already",

@@ -63,6 +63,8 @@ static bool check_reduced(struct tutti_verifier *v, uint32_t e,
 				    where, x.chunk, result);
 	if (!tutti_expr_strict(&v->exprs, e))
 		v->report->strict = false;
+	if (!tutti_expr_in_order(&v->exprs, e))
+		v->report->in_order = false;
 	if (!tutti_expr_one_combine(&v->exprs, e))
 		v->report->one_combine = false;
 	return true;
@@ -107,6 +109,7 @@ bool tutti_verify_results(struct tutti_verifier *v)
 	if (!same)
 		return tutti_verify_no_memory(v);
 	rep->strict = v->reduces;
+	rep->in_order = v->reduces;
 	rep->one_combine = v->reduces;
 	for (int r = 0; ok && r < v->ranks; r++) {
 		if (!v->scheds[r] || !gets_result(v->scheds[r]))
