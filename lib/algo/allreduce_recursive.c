@@ -11,6 +11,11 @@
  * has not: the first 2 (n - m) ranks go in pairs, of which the odd one gives
  * its block to the even one and gets the result back.
  *
+ * Strict, sums wait in SCRATCH, and the ranks must divide so that the sums are
+ * those of the balanced tree: by 2, 4, ... up to the radix, and at last by an
+ * odd number, at most the radix (7 if left open).  Other numbers of ranks are
+ * not served.
+ *
  * Steps: the number of factors, and if folded 2 more, or 1 if so few are
  * folded that no chain of messages begins and ends with a pair.  Sent by the
  * busiest rank: the sum of f - 1 over the factors, and 1 more if folded, in
@@ -30,6 +35,7 @@
 #include "sched/emit.h"
 
 #define RADIX 4
+#define RADIX_ODD 7
 #define STAGES_MAX 32
 
 struct plan {
@@ -57,12 +63,38 @@ static bool factorize(int m, int radix, struct plan *p)
 	return true;
 }
 
+/*
+ * Powers of two up to the radix, and the odd part last.  Every sum but the
+ * last is then over 2^k ranks, and the last splits where the tree over all
+ * ranks does.  False if the odd part is too large.
+ */
+static bool factorize_strict(int n, const struct tutti_query *q,
+			     struct plan *p)
+{
+	int radix = q->radix ? q->radix : RADIX, two = n & -n, f;
+
+	p->m = n;
+	p->stages = 0;
+	for (; two > 1; two /= f, n /= f) {
+		f = 1 << tutti_log2_floor((uint32_t)radix);
+		f = f < two ? f : two;
+		p->factor[p->stages++] = f;
+	}
+	if (n > 1)
+		p->factor[p->stages++] = n;
+	return n <= (q->radix ? q->radix : RADIX_ODD);
+}
+
 /* The plan with the fewest stages, of those the one that folds least. */
 static void make_plan(const struct tutti_query *q, struct plan *best)
 {
 	int n = q->shape->ranks, radix = q->radix ? q->radix : RADIX;
 	struct plan p;
 
+	if (q->strict) {
+		factorize_strict(n, q, best);
+		return;
+	}
 	if (factorize(n, radix, best))
 		return;
 	best->stages = STAGES_MAX + 1;
@@ -139,29 +171,30 @@ static void from_group(struct tutti_emit *e, struct stage s, int n, int m,
 static void active(struct tutti_emit *e, const struct plan *p, int v,
 		   bool folded)
 {
+	uint8_t place = e->q->strict ? TUTTI_SCRATCH : TUTTI_OUT;
 	int n = e->q->shape->ranks, me = e->q->rank;
 	struct tutti_ref own = tutti_chunk(TUTTI_IN, me, 0);
 
 	tutti_emit_src(e, own);
 	if (folded) {
 		tutti_emit_src(e, tutti_mail(me + 1));
-		own.place = TUTTI_OUT;
+		own.place = place;
 		tutti_emit_dst(e, own);
 	}
 	for (int i = 0; i < p->stages; i++) {
 		struct stage s = stage_of(p, v, i);
 
 		to_group(e, s, n, p->m);
-		tutti_emit_combine(e, 0, 1);
+		tutti_emit_combine(e, i ? tutti_emit_tree(e->q) : 0, 1);
 		from_group(e, s, n, p->m, own);
-		own.place = TUTTI_OUT;
+		own.place = i + 1 < p->stages ? place : TUTTI_OUT;
 		tutti_emit_dst(e, own);
 	}
 	if (p->stages == 0 && !folded)
 		tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, 0));
 	if (folded)
 		tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 }
 
 /* The odd one of a pair. */
@@ -183,7 +216,7 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 
 	make_plan(q, &p);
 	pairs = q->shape->ranks - p.m;
-	tutti_emit_begin(&e, k, q, 1, 0);
+	tutti_emit_begin(&e, k, q, 1, q->strict && p.stages > 1);
 	if (me >= 2 * pairs)
 		active(&e, &p, me - pairs, false);
 	else if (me % 2 == 0)
@@ -195,7 +228,11 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 
 static bool serves(const struct tutti_query *q)
 {
-	return tutti_emit_serves(q) && (q->radix == 0 || q->radix >= 2);
+	struct plan p;
+
+	return tutti_emit_serves_strict(q) &&
+	       (q->radix == 0 || q->radix >= 2) &&
+	       (!q->strict || factorize_strict(q->shape->ranks, q, &p));
 }
 
 static struct tutti_cost cost(const struct tutti_query *q)
@@ -222,6 +259,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allreduce_recursive = {
 	.coll = TUTTI_ALL_REDUCE,
 	.help = "log n steps, (k-1) log n blocks: groups of k ranks, then groups of groups; short messages, many ranks",
+	.flags = TUTTI_IN_ORDER,
 	.serves = serves,
 	.build = build,
 	.cost = cost,

@@ -5,6 +5,7 @@ TUTTI_ALGOS = \
 	lib/algo/allgather_direct1.c \
 	lib/algo/allgather_recursive.c \
 	lib/algo/allgather_ring.c \
+	lib/algo/allreduce_binomial.c \
 	lib/algo/allreduce_direct1.c \
 	lib/algo/allreduce_direct2.c \
 	lib/algo/allreduce_recursive.c \

@@ -6,8 +6,12 @@
  * adds its own block and the sums of its children, in this order, so every sum
  * is over consecutive ranks from the root on.
  *
- * Steps: the largest number of set bits below n, which is log2 n rounded down.
- * Sent by each rank: at most 1 block.  Limits: none.
+ * Strict, the tree stands on rank 0, where it is the balanced tree over rank
+ * order, and rank 0 gives the result to the root.
+ *
+ * Steps: the largest number of set bits below n, which is log2 n rounded down;
+ * strict, 1 more if the root is not rank 0.  Sent by each rank: at most 1
+ * block.  Limits: none.
  *
  * 5 ranks with a to e, root 0:
  *
@@ -22,18 +26,28 @@
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	int n = q->shape->ranks, v = tutti_from_root(q), bit;
+	int n = q->shape->ranks, v, bit;
 	struct tutti_emit e;
+	bool top, handed = q->strict && q->root != 0;
 
+	v = handed ? q->rank : tutti_from_root(q);
+	top = v == 0;
 	tutti_emit_begin(&e, k, q, 1, 0);
 	tutti_emit_src(&e, tutti_chunk(TUTTI_IN, q->rank, 0));
 	for (bit = 1; v + bit < n && !(v & bit); bit *= 2)
 		tutti_emit_src(&e, tutti_mail(q->rank + bit));
-	if (v == 0)
-		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, 0));
-	else
+	if (!top)
 		tutti_emit_dst(&e, tutti_mail(q->rank - (v & -v)));
-	tutti_emit_combine(&e, v == 0 ? TUTTI_FINAL : 0, 1);
+	else if (handed)
+		tutti_emit_dst(&e, tutti_mail(q->root));
+	else
+		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, 0));
+	tutti_emit_combine(&e, top ? TUTTI_FINAL : 0, 1);
+	if (handed && q->rank == q->root) {
+		tutti_emit_src(&e, tutti_mail(0));
+		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, 0));
+		tutti_emit_combine(&e, 0, 1);
+	}
 	return tutti_emit_end(&e);
 }
 
@@ -42,7 +56,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 	uint32_t n = (uint32_t)q->shape->ranks;
 
 	return (struct tutti_cost){
-		.steps = (uint32_t)tutti_log2_floor(n),
+		.steps = (uint32_t)tutti_log2_floor(n) +
+			 (q->strict && q->root != 0),
 		.chunks_sent = n > 1,
 	};
 }
@@ -50,7 +65,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reduce_binomial = {
 	.coll = TUTTI_REDUCE,
 	.help = "log2 n steps, 1 block: sums go up a binomial tree; many ranks",
-	.serves = tutti_emit_serves,
+	.serves = tutti_emit_serves_strict,
 	.build = build,
 	.cost = cost,
 };

@@ -10,6 +10,7 @@
  *	rank       0         1         2           3
  *	sends      a to 2    b to 2                d to 2
  *	OUT                            a+b+c+d
+ * Strict, the one combine adds as a tree.
  */
 #include "config.h"
 
@@ -24,7 +25,7 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	if (me == q->root) {
 		tutti_emit_src_in_order(&e, tutti_chunk(TUTTI_IN, me, 0));
 		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
-		tutti_emit_combine(&e, TUTTI_FINAL, 1);
+		tutti_emit_combine(&e, TUTTI_FINAL | tutti_emit_tree(q), 1);
 	} else {
 		tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, 0));
 		tutti_emit_dst(&e, tutti_mail(q->root));
@@ -43,8 +44,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reduce_direct1 = {
 	.coll = TUTTI_REDUCE,
 	.help = "1 step, 1 block: all send to the root, which adds; short messages",
-	.flags = TUTTI_ONE_COMBINE,
-	.serves = tutti_emit_serves,
+	.flags = TUTTI_ONE_COMBINE | TUTTI_IN_ORDER,
+	.serves = tutti_emit_serves_strict,
 	.build = build,
 	.cost = cost,
 };

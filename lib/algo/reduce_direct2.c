@@ -18,6 +18,7 @@
  *	combine    s0=a0+b0+c0+d0 s1=a1+b1+c1+d1 s2=a2+b2+c2+d2 s3=a3+b3+c3+d3
  *	  to       1              OUT            1              1
  *	OUT                       s0 s1 s2 s3
+ * Strict, the one combine adds as a tree.
  */
 #include "config.h"
 
@@ -28,7 +29,7 @@ static void mapped(struct tutti_emit *e, int n, int me)
 	tutti_emit_meet(e);
 	tutti_emit_src(e, tutti_ranks(TUTTI_IN, 0, me, 0, n));
 	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, e->q->root, me));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 	tutti_emit_meet(e);
 }
 
@@ -43,11 +44,11 @@ static void mail(struct tutti_emit *e, int n, int me)
 	tutti_emit_src_in_order(e, tutti_chunk(TUTTI_IN, me, me));
 	if (me != e->q->root) {
 		tutti_emit_dst(e, tutti_mail(e->q->root));
-		tutti_emit_combine(e, TUTTI_FINAL, 1);
+		tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 		return;
 	}
 	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 	tutti_emit_src(e, tutti_mail_others(e->q));
 	tutti_emit_dst(e, tutti_chunks(TUTTI_OUT, me, me + 1, n - 1));
 	tutti_emit_each(e, 1);
@@ -81,8 +82,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reduce_direct2 = {
 	.coll = TUTTI_REDUCE,
 	.help = "2 steps, 1 block: each rank adds one piece and gives it to the root; one node",
-	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE,
-	.serves = tutti_emit_serves,
+	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE | TUTTI_IN_ORDER,
+	.serves = tutti_emit_serves_strict,
 	.build = build,
 	.cost = cost,
 };

@@ -14,6 +14,7 @@
  *	each       a1 a2 a3       b2 b3 b0       c3 c0 c1       d0 d1 d2
  *	  to        1  2  3        2  3  0        3  0  1        0  1  2
  *	OUT        a0+b0+c0+d0    a1+b1+c1+d1    a2+b2+c2+d2    a3+b3+c3+d3
+ * Strict, the one combine adds as a tree.
  */
 #include "config.h"
 
@@ -24,7 +25,7 @@ static void mapped(struct tutti_emit *e, int n, int me)
 	tutti_emit_meet(e);
 	tutti_emit_src(e, tutti_ranks(TUTTI_IN, 0, me, 0, n));
 	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, 0));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 	tutti_emit_meet(e);
 }
 
@@ -38,7 +39,7 @@ static void mail(struct tutti_emit *e, int n, int me)
 
 	tutti_emit_src_in_order(e, tutti_chunk(TUTTI_IN, me, me));
 	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, 0));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
+	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
 }
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
@@ -69,8 +70,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reducescatter_direct1 = {
 	.coll = TUTTI_REDUCE_SCATTER,
 	.help = "1 step, n-1 blocks: each rank adds its block of everyone; one node, few ranks",
-	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE,
-	.serves = tutti_emit_serves,
+	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE | TUTTI_IN_ORDER,
+	.serves = tutti_emit_serves_strict,
 	.build = build,
 	.cost = cost,
 };

@@ -13,7 +13,8 @@
  *  - is the same work: its operations, unrolled, have the same sources and
  *    targets one by one, taking no account of what carries no meaning: the
  *    order of targets, of the pairs of each, of awaited notifications; the
- *    piece where IN or OUT tells it; each of one pair for a plain copy; or
+ *    piece where IN or OUT tells it; each of one pair for a plain copy; a
+ *    tree of so few sources that it is what adding from the left is; or
  *  - swaps two neighbours that are independent, in a schedule of one lane:
  *    neither touches memory that the other writes, they send to no common
  *    rank and receive from none, and in a mapped schedule neither is a
@@ -123,6 +124,8 @@ static bool work_of(const struct tutti_sched *s, int lane, uint32_t index,
 			pairs_sort(w);
 		return true;
 	}
+	if (w->src.n <= 3)
+		w->flags &= ~TUTTI_TREE;
 	side_sort(&w->dst);
 	if (!w->nchunks)
 		side_sort(&w->src);
@@ -206,7 +209,7 @@ static bool independent(const struct tutti_sched *s, uint32_t index)
 /* ---- Faults ------------------------------------------------------------ */
 
 enum fault {
-	DROP_OP, DUPLICATE_OP, SWAP_OPS, TOGGLE_FINAL, TOGGLE_KIND,
+	DROP_OP, DUPLICATE_OP, SWAP_OPS, TOGGLE_FINAL, TOGGLE_TREE, TOGGLE_KIND,
 	MORE_CHUNKS, FEWER_CHUNKS, OTHER_PIECE, DROP_WAIT, EARLIER_WAIT,
 	LATER_WAIT, OTHER_WAIT_STEP, MORE_TIMES, FEWER_TIMES,
 	DROP_SPAN, DUPLICATE_SPAN, SWAP_SPANS, SHORTER_SPAN, LONGER_SPAN,
@@ -222,7 +225,8 @@ enum fault {
 
 static const char *const fault_names[FAULTS] = {
 	"operation dropped", "operation twice", "operations swapped",
-	"final flag flipped", "kind changed", "more chunks", "fewer chunks",
+	"final flag flipped", "tree flag flipped", "kind changed",
+	"more chunks", "fewer chunks",
 	"other piece", "wait dropped", "wait for an earlier operation",
 	"wait for a later operation", "wait moves on otherwise",
 	"run once more", "run once less", "span dropped", "span twice",
@@ -397,6 +401,7 @@ static bool hurt_op(struct tutti_sched *s, uint32_t index, enum fault f)
 		op[1] = t;
 		return true;
 	case TOGGLE_FINAL: op->flags ^= TUTTI_FINAL; return true;
+	case TOGGLE_TREE: op->flags ^= TUTTI_TREE; return true;
 	case TOGGLE_KIND: op->kind = !op->kind; return true;
 	case MORE_CHUNKS: op->nchunks++; return true;
 	case FEWER_CHUNKS: op->nchunks--; return t.nchunks > 0;
@@ -650,6 +655,10 @@ static void attack_ranks(struct field *f, const struct tutti_algo *algo,
 						   TUTTI_HAS_MAPPED))
 					break;
 				if (algo->serves(&q))
+					attack(f, algo, &q);
+				q.strict = true;
+				if (tutti_coll_reduces(q.coll) &&
+				    algo->serves(&q))
 					attack(f, algo, &q);
 			}
 }

@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,33 +48,42 @@ static bool rooted(const struct tutti_algo *algo)
 	return tutti_coll_rooted(algo->coll);
 }
 
-/* Both forms, as far as they serve, on layouts `first` to `last`. */
+/* Both forms, as far as they serve. */
+static void prove_shape(const struct tutti_algo_entry *a,
+			const struct tutti_shape *shape, int root, bool strict)
+{
+	uint64_t digest = 0;
+
+	for (int mapped = 0; mapped < 2; mapped++) {
+		struct tutti_query q = t_query(a->algo, shape, mapped, root);
+		struct tutti_verify_report rep;
+
+		q.strict = strict;
+		if ((mapped && !(a->algo->flags & TUTTI_HAS_MAPPED)) ||
+		    !a->algo->serves(&q))
+			continue;
+		rep = prove(a, &q);
+		if (!mapped)
+			digest = rep.digest;
+		cr_assert_eq(rep.digest, digest,
+			     "%s %s adds in another order if mapped",
+			     tutti_coll_name(q.coll), a->name);
+	}
+}
+
+/* On layouts `first` to `last`; of what adds also strict. */
 static void prove_forms(const struct tutti_algo_entry *a, int ranks, int root,
 			int first, int last)
 {
 	static struct t_shape shape;
 
 	for (int layout = first; layout <= last; layout++) {
-		uint64_t digest = 0;
-
 		t_shape_init(&shape, ranks, layout);
 		if (layout && shape.shape.nodes == 1)
 			continue;
-		for (int mapped = 0; mapped < 2; mapped++) {
-			struct tutti_query q = t_query(a->algo, &shape.shape,
-						       mapped, root);
-			struct tutti_verify_report rep;
-
-			if ((mapped && !(a->algo->flags & TUTTI_HAS_MAPPED)) ||
-			    !a->algo->serves(&q))
-				continue;
-			rep = prove(a, &q);
-			if (!mapped)
-				digest = rep.digest;
-			cr_assert_eq(rep.digest, digest,
-				     "%s %s adds in another order if mapped",
-				     tutti_coll_name(q.coll), a->name);
-		}
+		prove_shape(a, &shape.shape, root, false);
+		if (tutti_coll_reduces(a->algo->coll))
+			prove_shape(a, &shape.shape, root, true);
 	}
 }
 
@@ -173,11 +183,59 @@ Test(sched_verify, every_radix)
 					prove(a, &q);
 				else
 					cr_assert_eq(q.coll, TUTTI_ALL_GATHER);
+				q.strict = true;
+				if (tutti_coll_reduces(q.coll) &&
+				    a->algo->serves(&q))
+					prove(a, &q);
 			}
 	}
 }
 
-Test(sched_verify, strict)
+/* Which serve strict; that those which do are is proven by the others. */
+Test(sched_verify, who_serves_strict)
+{
+	static const struct {
+		enum tutti_coll coll;
+		const char *name;
+	} all[] = {
+		{ TUTTI_ALL_REDUCE, "direct1" }, { TUTTI_ALL_REDUCE, "direct2" },
+		{ TUTTI_ALL_REDUCE, "binomial" }, { TUTTI_REDUCE, "direct1" },
+		{ TUTTI_REDUCE, "direct2" }, { TUTTI_REDUCE, "binomial" },
+		{ TUTTI_REDUCE_SCATTER, "direct1" },
+	}, none[] = {
+		{ TUTTI_ALL_REDUCE, "ring" }, { TUTTI_REDUCE_SCATTER, "ring" },
+	};
+	const struct tutti_algo *rec =
+		tutti_algo_find(TUTTI_ALL_REDUCE, "recursive")->algo;
+
+	for (int n = 1; n <= 100; n++) {
+		struct tutti_shape shape = { .ranks = n, .nodes = 1 };
+		struct tutti_query q = { .shape = &shape, .root = n / 2,
+					 .strict = true };
+		const struct tutti_algo_entry *e;
+		int odd = n / (n & -n);
+
+		for (size_t i = 0; i < tutti_countof(all); i++) {
+			q.coll = all[i].coll;
+			e = tutti_algo_find(q.coll, all[i].name);
+			cr_assert(e->algo->serves(&q), "%s", e->name);
+		}
+		for (size_t i = 0; i < tutti_countof(none); i++) {
+			q.coll = none[i].coll;
+			e = tutti_algo_find(q.coll, none[i].name);
+			cr_assert_not(e->algo->serves(&q), "%s", e->name);
+		}
+		q.coll = TUTTI_ALL_REDUCE;
+		cr_assert_eq(rec->serves(&q), odd <= 7, "%d ranks", n);
+		q.radix = 2;
+		cr_assert_eq(rec->serves(&q), odd == 1, "%d ranks", n);
+		q.radix = 5;
+		cr_assert_eq(rec->serves(&q), odd <= 5, "%d ranks", n);
+	}
+}
+
+/* What the report says of schedules that were not asked to be strict. */
+Test(sched_verify, strict_and_order)
 {
 	const struct tutti_algo_entry *rec, *bin, *ring, *two;
 	static struct t_shape shape;
@@ -188,20 +246,88 @@ Test(sched_verify, strict)
 	bin = tutti_algo_find(TUTTI_REDUCE, "binomial");
 	for (int n = 2; n <= 33; n++) {
 		bool power = !(n & (n - 1));
+		struct tutti_verify_report rep;
 		struct tutti_query q;
 
 		t_shape_init(&shape, n, T_ONE_NODE);
 		q = t_query(rec->algo, &shape.shape, false, 0);
 		q.radix = 2;
-		if (power)
-			cr_assert(prove(rec, &q).strict, "%d ranks", n);
+		rep = prove(rec, &q);
+		cr_assert(rep.in_order && (rep.strict || !power), "%d ranks",
+			  n);
+		cr_assert(rep.sums_in_out || n == 2, "%d ranks", n);
 		q = t_query(bin->algo, &shape.shape, false, 0);
-		cr_assert(prove(bin, &q).strict, "%d ranks", n);
+		rep = prove(bin, &q);
+		cr_assert(rep.strict && rep.in_order && !rep.sums_in_out,
+			  "%d ranks", n);
+		q.root = 1;
+		cr_assert_not(prove(bin, &q).in_order, "%d ranks", n);
 		q = t_query(two->algo, &shape.shape, true, 0);
-		cr_assert_eq(prove(two, &q).strict, n <= 3, "%d ranks", n);
+		rep = prove(two, &q);
+		cr_assert(rep.one_combine && rep.strict == (n <= 3),
+			  "%d ranks", n);
+		q.strict = true;
+		rep = prove(two, &q);
+		cr_assert(rep.one_combine && rep.strict, "%d ranks", n);
 		q = t_query(ring->algo, &shape.shape, false, 0);
-		cr_assert(!prove(ring, &q).strict, "%d ranks", n);
+		rep = prove(ring, &q);
+		cr_assert(!rep.strict && !rep.in_order, "%d ranks", n);
 	}
+}
+
+/* A file that says too much of itself is told. */
+static struct tutti_algo lying;
+
+static bool lies(const struct tutti_query *q)
+{
+	return true;
+}
+
+Test(sched_verify, false_statements)
+{
+	const struct tutti_algo_entry liar = { "liar", &lying };
+	struct tutti_shape shape = { .ranks = 5, .nodes = 1 };
+	struct tutti_verify_report rep;
+	struct tutti_query q;
+
+	lying = *tutti_algo_find(TUTTI_ALL_REDUCE, "ring")->algo;
+	lying.flags |= TUTTI_IN_ORDER;
+	q = t_query(&lying, &shape, false, 0);
+	cr_assert_eq(tutti_algo_verify(&liar, &q, &rep), tuttiInternalError);
+	cr_assert_str_eq(rep.why, "the file states operands in rank order, which they are not");
+	lying.flags = 0;
+	lying.serves = lies;
+	q.strict = true;
+	cr_assert_eq(tutti_algo_verify(&liar, &q, &rep), tuttiInternalError);
+	cr_assert_str_eq(rep.why, "the query is strict, but the additions are not the balanced tree over rank order");
+}
+
+/* The right sums, but on their way through OUT, where they would be rounded. */
+Test(sched_verify, sums_in_out)
+{
+	static const char *const text[2] = {
+		"schedule all_reduce x\nranks 3 rank %d root 0 mail\n"
+		"blocks 1 1 pieces 1 scratch 0\nlane\n"
+		"combine in@0 mail@1 -> out@0\n"
+		"combine final out@0 mail@2 -> out@0 mail@1/1*2\n",
+		"schedule all_reduce x\nranks 3 rank %d root 0 mail\n"
+		"blocks 1 1 pieces 1 scratch 0\nlane\n"
+		"combine in@%d -> mail@0\ncombine mail@0 -> out@%d\n"
+	};
+	struct tutti_verify_args args = { .credits = 2 };
+	struct tutti_verify_report rep;
+	struct tutti_sched *s[3];
+	char own[512];
+
+	for (int r = 0; r < 3; r++) {
+		snprintf(own, sizeof(own), text[r > 0], r, r, r);
+		cr_assert_eq(tutti_sched_parse(&s[r], own), tuttiSuccess);
+	}
+	cr_assert_eq(tutti_sched_verify(s, 3, &args, &rep), tuttiSuccess, "%s",
+		     rep.why);
+	cr_assert(rep.strict && rep.sums_in_out);
+	for (int r = 0; r < 3; r++)
+		tutti_sched_free(s[r]);
 }
 
 /* The counting sink and the verifier count the same. */
