@@ -159,5 +159,6 @@ static inline e4m3_raw to_u8(u32_v x)
 #include "reduce/copy.inc"
 
 const struct tutti_kernels tutti_kernels_avx2 = {
-	.name = "avx2", .supported = tutti_cpu_avx2, .fn = TABLE, .copy = copy
+	.name = "avx2", .supported = tutti_cpu_avx2, .fn = TABLE, .copy = copy,
+	.to_f32 = TO_F32, .from_f32 = FROM_F32
 };

@@ -125,5 +125,5 @@ static inline e4m3_raw to_u8(u32_v x)
 
 const struct tutti_kernels tutti_kernels_avx512 = {
 	.name = "avx512", .supported = tutti_cpu_avx512, .fn = TABLE,
-	.copy = copy
+	.copy = copy, .to_f32 = TO_F32, .from_f32 = FROM_F32
 };

@@ -2,7 +2,7 @@
 # Each instruction set is a library of its own, for its own flags.
 libtutti_core_la_SOURCES += \
 	lib/reduce/average.c \
-	lib/reduce/convert.c lib/reduce/convert.h \
+	lib/reduce/convert.c lib/reduce/convert.h lib/reduce/convert.inc \
 	lib/reduce/copy.c lib/reduce/copy.inc \
 	lib/reduce/dispatch.c \
 	lib/reduce/fpstate.h \

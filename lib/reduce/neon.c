@@ -112,5 +112,6 @@ static void copy(void *const *dst, int ndst, const void *src, size_t bytes,
 }
 
 const struct tutti_kernels tutti_kernels_neon = {
-	.name = "neon", .supported = always, .fn = TABLE, .copy = copy
+	.name = "neon", .supported = always, .fn = TABLE, .copy = copy,
+	.to_f32 = TO_F32, .from_f32 = FROM_F32
 };

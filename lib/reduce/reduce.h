@@ -43,6 +43,8 @@ struct tutti_reduce_args {
 };
 
 typedef void (*tutti_reduce_fn)(const struct tutti_reduce_args *a);
+/* Convert `count` elements; the buffers do not overlap. */
+typedef void (*tutti_convert_fn)(void *dst, const void *src, size_t count);
 
 /* An implementation: a table [type][operator], total. */
 struct tutti_kernels {
@@ -52,6 +54,9 @@ struct tutti_kernels {
 	/* Copy `bytes` to m targets, any alignment, `stream` as above. */
 	void (*copy)(void *const *dst, int ndst, const void *src, size_t bytes,
 		     bool stream);
+	/* float16, bfloat16 and the fp8 types to float32, exact, and back,
+	 * rounded as above; NULL for the others. */
+	tutti_convert_fn to_f32[tuttiNumTypes], from_f32[tuttiNumTypes];
 };
 
 /* All that were compiled in, scalar first; ended by NULL. */

@@ -372,6 +372,171 @@ int check_exhaustive(const struct tutti_kernels *kern, int type, int thin)
 	return faults;
 }
 
+/* ---- Chosen pairs of 16 bits ------------------------------------------- */
+
+#define VALUES 65536
+#define CHOSEN_MAX 1024
+
+/* Of every exponent three mantissas, whose last bits make ties with other
+ * exponents, of either sign in turn; every power among the subnormals; and
+ * what is special. */
+static int choose(int type, uint16_t *to)
+{
+	const int mantissa = type == tuttiFloat16 ? 10 : 7;
+	const uint32_t exponents = 0x8000u >> mantissa;
+	int n = 0;
+
+	for (uint32_t e = 0; e < exponents; e++) {
+		uint32_t sign = e % 2 << 15, at = e << mantissa;
+
+		to[n++] = (uint16_t)(sign | at);
+		if (type == tuttiBfloat16 && e % 4)
+			continue;
+		to[n++] = (uint16_t)((sign ^ 0x8000u) | at | 1);
+		to[n++] = (uint16_t)(sign | (at + (1u << mantissa) - 1));
+		to[n++] = (uint16_t)((sign ^ 0x8000u) | at |
+				     1u << (mantissa - 1));
+	}
+	for (int i = 0, half = n; type == tuttiFloat16 && i < half; i++)
+		to[n++] = to[i] ^ 0x8000u;
+	for (int bit = 0; bit < mantissa; bit++)
+		to[n++] = (uint16_t)(1u << bit | (uint32_t)(bit % 2) << 15);
+	to[n++] = 0x8000;
+	to[n++] = (uint16_t)ref_nan(type);
+	to[n++] = (uint16_t)(ref_nan(type) | 0x8001);
+	to[n++] = (uint16_t)(((exponents - 1) << mantissa) | 0x8000);
+	return n;
+}
+
+/* All implementations, one chosen value. */
+static int check_chosen_one(int type, int op, uint16_t y, const uint16_t *x,
+			    const uint16_t *want)
+{
+	static uint16_t ys[VALUES], got[VALUES];
+	const void *src[2] = { x, ys }, *scale[1] = { &y };
+	void *dst[1] = { got };
+	struct tutti_reduce_args a = {
+		.dst = dst, .ndst = 1, .src = src, .nsrc = 2, .count = VALUES,
+		.divisor = 2
+	};
+	int faults = 0;
+
+	if (op == tuttiNumOps) {
+		a.nsrc = 1;
+		a.scale = scale;
+	}
+	for (size_t i = 0; i < VALUES; i++)
+		ys[i] = y;
+	for (int k = 0; tutti_kernels_all[k]; k++) {
+		const struct tutti_kernels *kern = tutti_kernels_all[k];
+
+		if (!kern->supported())
+			continue;
+		kern->fn[type][op == tuttiNumOps ? tuttiSum : op](&a);
+		for (size_t i = 0; i < VALUES; i++)
+			if (got[i] != want[i])
+				faults += fault(kern, type, op, "pair", y,
+						a.nsrc, 1, i);
+	}
+	return faults;
+}
+
+int check_chosen(int type, int op, int thin)
+{
+	static uint16_t x[VALUES], want[VALUES], chosen[CHOSEN_MAX];
+	static double value[VALUES];
+	const int how = op == tuttiNumOps ? tuttiProd : op;
+	int n = choose(type, chosen), faults = 0;
+
+	for (uint32_t i = 0; i < VALUES; i++) {
+		x[i] = (uint16_t)i;
+		value[i] = ref_decode(type, i);
+	}
+	for (int c = 0; c < n; c += thin) {
+		for (uint32_t i = 0; i < VALUES; i++)
+			want[i] = (uint16_t)ref_pair(type, how, value[i],
+						     value[chosen[c]], 2);
+		faults += check_chosen_one(type, op, chosen[c], x, want);
+	}
+	return faults;
+}
+
+/* ---- Conversions of blocks --------------------------------------------- */
+
+static uint32_t float_bits(float x)
+{
+	uint32_t u;
+
+	memcpy(&u, &x, sizeof(u));
+	return u;
+}
+
+/* A float32 of these bits: every value of the type, the ties between
+ * neighbours, and what lies just beside them. */
+static float interesting(int type, size_t i)
+{
+	const uint64_t end = 1ull << (8 * ref_size(type));
+	uint64_t bits = i / 4 % end;
+	float x = (float)ref_decode(type, bits), tie;
+	float y = (float)ref_decode(type, (bits + 1) % end);
+	uint32_t u;
+
+	if (i % 4 == 0 || !(x - x == 0) || !(y - y == 0))
+		return x;
+	tie = x / 2 + y / 2;
+	u = float_bits(tie) + (uint32_t)(i % 4) - 2;
+	memcpy(&tie, &u, sizeof(tie));
+	return tie;
+}
+
+/* n elements from `first` on. */
+static int check_convert_part(const struct tutti_kernels *k, int type,
+			      size_t first, size_t n)
+{
+	const size_t size = ref_size(type);
+	float wide[300], back[301];
+	char some[300 * 2], got[301 * 2];
+	int faults = 0;
+
+	memset(got, 0x5a, sizeof(got));
+	memset(back, 0x5a, sizeof(back));
+	for (size_t i = 0; i < n; i++) {
+		wide[i] = interesting(type, first + i);
+		ref_put(type, some, i, first + i);
+	}
+	k->from_f32[type](got, wide, n);
+	k->to_f32[type](back, some, n);
+	for (size_t i = 0; i < n; i++) {
+		float want = (float)ref_decode(type, ref_get(type, some, i));
+
+		if (ref_get(type, got, i) != ref_encode(type, wide[i]))
+			faults += fault(k, type, -1, "from float32", n, 1, 1,
+					first + i);
+		if (want != want ? float_bits(back[i]) != 0x7fc00000 :
+				   float_bits(back[i]) != float_bits(want))
+			faults += fault(k, type, -1, "to float32", n, 1, 1,
+					first + i);
+	}
+	if (got[n * size] != 0x5a || ((char *)&back[n])[0] != 0x5a)
+		faults += fault(k, type, -1, "converted beyond the end", n, 1,
+				1, n);
+	return faults;
+}
+
+int check_convert(const struct tutti_kernels *k, int type)
+{
+	size_t values = 4ull << (8 * ref_size(type)), n;
+	int faults = 0;
+
+	if (!ref_is_float(type) || ref_size(type) > 2)
+		return k->to_f32[type] || k->from_f32[type];
+	for (n = 0; n <= 300; n++)
+		faults += check_convert_part(k, type, n * 37, n);
+	for (size_t at = 0; at < values; at += 300)
+		faults += check_convert_part(k, type, at, 300);
+	return faults;
+}
+
 /* ---- NaN, zeros, state ------------------------------------------------- */
 
 int check_nan(const struct tutti_kernels *kern, int type)
@@ -592,6 +757,7 @@ int check_all(const struct tutti_kernels *kern, int thin)
 		faults += check_shapes(kern, type, thin);
 		faults += check_long(kern, type, thin);
 		faults += check_exhaustive(kern, type, thin);
+		faults += check_convert(kern, type);
 		faults += check_nan(kern, type);
 		faults += check_zeros(kern, type);
 		faults += check_fp_state(kern, type);

@@ -24,6 +24,15 @@ int check_long(const struct tutti_kernels *k, int type, int thin);
 /* Every single 8- and 16-bit element, and every pair of 8-bit ones. */
 int check_exhaustive(const struct tutti_kernels *k, int type, int thin);
 
+/* Of a 16-bit type: every value with each of a few hundred chosen ones, whose
+ * exponents are all, with zeros, subnormals, infinities and NaN, by one
+ * operator; `op` tuttiNumOps: every value scaled by the chosen.  All
+ * implementations at once, as the reference takes the time. */
+int check_chosen(int type, int op, int thin);
+
+/* to_f32 and from_f32: every value, ties and their neighbours, lengths. */
+int check_convert(const struct tutti_kernels *k, int type);
+
 /* NaN at each source in turn, at each position of a vector (case 49). */
 int check_nan(const struct tutti_kernels *k, int type);
 

@@ -81,6 +81,39 @@ ParameterizedTest(int *type, reduce_kernels, every_narrow_value,
 	cr_assert_eq(all(values, *type), 0);
 }
 
+ParameterizedTestParameters(reduce_kernels, convert)
+{
+	return every_type();
+}
+
+ParameterizedTest(int *type, reduce_kernels, convert, .timeout = 120)
+{
+	cr_assert_eq(all(check_convert, *type), 0);
+}
+
+/* Type and operator; the last is scaling. */
+static int chosen[2 * (tuttiNumOps + 1)];
+
+ParameterizedTestParameters(reduce_kernels, chosen_pairs)
+{
+	for (int i = 0; i < 2 * (tuttiNumOps + 1); i++)
+		chosen[i] = i;
+	return cr_make_param_array(int, chosen, 2 * (tuttiNumOps + 1));
+}
+
+/* Under a sanitizer, which looks for other faults, fewer. */
+#if defined(__SANITIZE_ADDRESS__)
+#define THIN 16
+#else
+#define THIN 1
+#endif
+
+ParameterizedTest(int *which, reduce_kernels, chosen_pairs, .timeout = 240)
+{
+	cr_assert_eq(check_chosen(*which % 2 ? tuttiFloat16 : tuttiBfloat16,
+				  *which / 2, THIN), 0);
+}
+
 ParameterizedTestParameters(reduce_kernels, nan_anywhere_case_49)
 {
 	return every_type();

@@ -160,6 +160,19 @@ static double float_op(int type, int op, double x, double y)
 	}
 }
 
+/* Divided if that is asked for, and rounded to the type. */
+static uint64_t settled(int type, int op, double x, int divisor)
+{
+	if (op == tuttiAvg && divisor)
+		x = settle(type, x / (double)(float)divisor);
+	return ref_encode(type, x);
+}
+
+uint64_t ref_pair(int type, int op, double x, double y, int divisor)
+{
+	return settled(type, op, float_op(type, op, x, y), divisor);
+}
+
 static uint64_t reduce_float(int type, int op, size_t i, int k,
 			     const void *const *src, const void *const *scale,
 			     int divisor)
@@ -173,9 +186,7 @@ static uint64_t reduce_float(int type, int op, size_t i, int k,
 						ref_get(type, scale[s], 0)));
 		x = s ? float_op(type, op, x, y) : y;
 	}
-	if (op == tuttiAvg && divisor)
-		x = settle(type, x / (double)(float)divisor);
-	return ref_encode(type, x);
+	return settled(type, op, x, divisor);
 }
 
 static __int128 integer(int type, uint64_t bits)

@@ -26,6 +26,9 @@ double ref_decode(int type, uint64_t bits);
 uint64_t ref_encode(int type, double value);
 uint64_t ref_nan(int type);
 
+/* The element that two floating-point values give; divisor as below. */
+uint64_t ref_pair(int type, int op, double x, double y, int divisor);
+
 /* Reduce k sources of n elements into `out`; `scale` and divisor as in struct
  * tutti_reduce_args. */
 void ref_reduce(int type, int op, size_t n, int k, const void *const *src,
