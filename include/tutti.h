@@ -114,8 +114,23 @@ typedef enum {
 	tuttiMin = 3,
 	tuttiAvg = 4,
 	tuttiNumOps = 5,
+	/* Those that tuttiRedOpCreate* makes are numbered from here on. */
 	tuttiMaxRedOp = 0x7fffffff
 } tuttiRedOp_t;
+
+/* When the factor of tuttiRedOpCreatePreMulSum is read. */
+typedef enum {
+	tuttiScalarDevice = 0,		/* at each call that uses the operator */
+	tuttiScalarHostImmediate = 1	/* once, before it returns */
+} tuttiScalarResidence_t;
+
+/* result[i] = left[i] combined with right[i], for `count` elements of
+ * `datatype`.  `result` may be `left` or `right`; the operands must not be
+ * changed otherwise.  Called in the thread that called the collective, for
+ * parts of the buffers of any size; must not call this library. */
+typedef void (*tuttiReduceFn)(const void *left, const void *right,
+			      void *result, size_t count,
+			      tuttiDataType_t datatype, void *context);
 
 #pragma GCC visibility push(default)
 

@@ -23,8 +23,12 @@ static const struct {
 	[tuttiFloat8e5m2] = { "f8e5m2", 1 },
 };
 
-static const char *const redops[tuttiNumOps] = { "sum", "prod", "max", "min",
-						 "avg" };
+static const char *const redops[TUTTI_REDOPS] = {
+	"sum", "prod", "max", "min", "avg",
+	[TUTTI_REDOP_PREMUL] = "premulsum",
+	[TUTTI_REDOP_USER] = "function",
+	[TUTTI_REDOP_ORDERED] = "function in rank order"
+};
 
 size_t tutti_type_size(int datatype)
 {
@@ -42,7 +46,7 @@ const char *tutti_type_name(int datatype)
 
 const char *tutti_redop_name(int op)
 {
-	if (op < 0 || op >= tuttiNumOps)
+	if (op < 0 || op >= TUTTI_REDOPS)
 		return "?";
 	return redops[op];
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tutti.h"
+
 #define TUTTI_LINE 64	/* bytes of a cache line */
 
 #define tutti_min(a, b) ((a) < (b) ? (a) : (b))
@@ -36,6 +38,13 @@ static inline uint64_t tutti_mix(uint64_t h, uint64_t v)
 
 /* Bytes of one element; 0 for a type that does not exist. */
 size_t tutti_type_size(int datatype);
+/* Kinds of operators that programs make, after the numbers of the others. */
+enum {
+	TUTTI_REDOP_PREMUL = tuttiNumOps,
+	TUTTI_REDOP_USER,
+	TUTTI_REDOP_ORDERED,	/* a function that does not commute */
+	TUTTI_REDOPS
+};
 /* "float32" and the like, as in nccl-tests' short form ("float", "half");
  * "?" for a type or operator that does not exist. */
 const char *tutti_type_name(int datatype);

@@ -51,8 +51,22 @@ struct tutti_arrival {
 struct tutti_cut {
 	const struct tutti_program *p;
 	size_t elem;		/* bytes */
+	size_t wire;		/* the same in messages and scratch */
 	size_t piece_elems, slice_elems;
 	uint32_t slices, segment_slices, segments;
+};
+
+/* An operator that a program made, of one communicator. */
+struct tutti_redop {
+	int kind;		/* TUTTI_REDOP_PREMUL and on; 0: none */
+	/* A factor for this rank's contribution; read at each call from
+	 * factor_at, unless that is NULL. */
+	tuttiDataType_t type;
+	unsigned char factor[8];
+	const void *factor_at;
+	/* Or a function. */
+	tuttiReduceFn fn;	/* NULL: none */
+	void *context;
 };
 
 /* All about an operation that does not depend on its buffers, so that it is
@@ -65,7 +79,10 @@ struct tutti_recipe {
 	struct tutti_cut mapped;
 	size_t count;			/* elements of a block */
 	tuttiDataType_t type;
-	tuttiRedOp_t redop;
+	tuttiRedOp_t redop;		/* of the kernels; of `fn`: any */
+	struct tutti_redop made;
+	/* Partial results must not be rounded. */
+	bool strict;
 	/* Bytes of the whole buffers, which regions must cover. */
 	size_t in_bytes, out_bytes;
 	/* Which ranks' buffers a mapped form reaches: all, or the root's;
@@ -74,9 +91,11 @@ struct tutti_recipe {
 	int root;
 	tutti_reduce_fn reduce;
 	bool stream;			/* results pass the caches */
+	bool wide;			/* short type, float32 on the wire */
+	bool rounds;			/* the order of additions matters */
 };
 
-/* Fill the cuts, reduce and stream of a recipe whose other fields and
+/* Fill the cuts, reduce and what follows it of a recipe whose other fields and
  * programs are set. */
 void tutti_recipe_cut(struct tutti_recipe *r, const struct tutti_exec *e,
 		      const struct tutti_program *mail,
@@ -108,7 +127,14 @@ struct tutti_job {
 	const void **src;
 	void **dst;
 	const void **mail;		/* arrived, of the sources */
+	void **plain;			/* of the targets: see combine.c */
 	uint32_t refs_max;
+	char *temps;			/* blocks of TUTTI_TEMP_BYTES */
+	uint32_t levels;		/* of them */
+	/* Of this operation: not for plain kernels; its factor, in the type
+	 * that it is computed in. */
+	bool special, scaled;
+	unsigned char factor[8];
 	char **in_of, **out_of;		/* peers' buffers, mapped here */
 	struct tutti_region *in_region, *out_region;
 };

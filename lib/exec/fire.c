@@ -28,7 +28,7 @@ static char *memory_at(const struct tutti_job *j, const struct tutti_spot *s,
 	char *base;
 
 	if (s->place == TUTTI_SCRATCH)
-		return j->scratch + (chunk * j->c->piece_elems + within) * j->c->elem;
+		return j->scratch + (chunk * j->c->piece_elems + within) * j->c->wire;
 	if (s->place == TUTTI_IN)
 		base = own ? (char *)j->in : j->in_of[s->rank];
 	else
@@ -143,6 +143,10 @@ static void compute(struct tutti_job *j, const struct tutti_xop *op,
 	};
 	bool average = j->r->redop == tuttiAvg && op->flags & TUTTI_FINAL;
 
+	if (__builtin_expect(j->special || tutti_is_tree(j, op), 0)) {
+		tutti_combine(j, op, elems);
+		return;
+	}
 	if (op->nsrc == 1 && !average) {
 		if (op->ndst == 1 && j->dst[0] == j->src[0])
 			return;
@@ -187,7 +191,7 @@ void tutti_fire_finish(struct tutti_job *j, int lane,
 static enum tutti_fired fire_combine(struct tutti_job *j, int lane,
 			       const struct tutti_xop *op, uint32_t g)
 {
-	size_t bytes = op_len(j, op, g) * j->c->elem, at = 0;
+	size_t bytes = op_len(j, op, g) * j->c->wire, at = 0;
 	enum tutti_fired f;
 
 	if (op->nchunks && !bytes)
@@ -202,7 +206,7 @@ static enum tutti_fired fire_combine(struct tutti_job *j, int lane,
 			continue;
 		gather_pointers(j, lane, op, i, at, bytes, g);
 		compute(j, op, elems);
-		at += elems * j->c->elem;
+		at += elems * j->c->wire;
 	}
 	tutti_fire_finish(j, lane, op, bytes);
 	return TUTTI_FIRED;
@@ -220,7 +224,7 @@ static size_t pair_bytes(const struct tutti_job *j, const struct tutti_xop *op,
 
 	for (uint32_t k = 0; k < op->nchunks; k++)
 		len += piece_len(j, (chunk + k) % j->c->p->pieces, g);
-	return len * j->c->elem;
+	return len * j->c->wire;
 }
 
 static enum tutti_fired each_ready(struct tutti_job *j, int lane,
@@ -253,8 +257,8 @@ static void copy_pair(struct tutti_job *j, int lane,
 	size_t at = 0;
 
 	for (uint32_t k = 0; k < op->nchunks; k++) {
-		size_t n = piece_len(j, (chunk + k) % j->c->p->pieces, g) *
-			   j->c->elem;
+		size_t len = piece_len(j, (chunk + k) % j->c->p->pieces, g);
+		size_t n = len * j->c->wire;
 		const char *from = s->place == TUTTI_MAIL ?
 					   (const char *)j->mail[i] + at :
 					   memory_at(j, s, s->chunk + k, g);
@@ -263,7 +267,9 @@ static void copy_pair(struct tutti_job *j, int lane,
 							 bytes) + at :
 				   memory_at(j, d, d->chunk + k, g);
 
-		if (n && to != from)
+		if (n && j->special)
+			tutti_move(j, s, d, from, to, len);
+		else if (n && to != from)
 			j->exec->kernels->copy(&to, 1, from, n, false);
 		at += n;
 	}

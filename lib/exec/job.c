@@ -40,6 +40,8 @@ void tutti_job_fini(struct tutti_job *j)
 	free(j->src);
 	free(j->dst);
 	free(j->mail);
+	free(j->plain);
+	free(j->temps);
 	free(j->in_of);
 	free(j->out_of);
 	free(j->in_region);
@@ -52,10 +54,12 @@ static tuttiResult_t grow_refs(struct tutti_job *j, uint32_t n)
 	free(j->src);
 	free(j->dst);
 	free(j->mail);
+	free(j->plain);
 	j->src = calloc(n, sizeof(*j->src));
 	j->dst = calloc(n, sizeof(*j->dst));
 	j->mail = calloc(n, sizeof(*j->mail));
-	j->refs_max = j->src && j->dst && j->mail ? n : 0;
+	j->plain = calloc(n, sizeof(*j->plain));
+	j->refs_max = j->src && j->dst && j->mail && j->plain ? n : 0;
 	if (j->refs_max)
 		return tuttiSuccess;
 	return tutti_fail(tuttiSystemError, "out of memory");
@@ -72,6 +76,19 @@ static tuttiResult_t grow_scratch(struct tutti_job *j, size_t bytes)
 		return tuttiSuccess;
 	return tutti_fail(tuttiSystemError, "out of memory for %zu bytes of "
 			  "scratch", bytes);
+}
+
+static tuttiResult_t grow_temps(struct tutti_job *j, uint32_t levels)
+{
+	if (levels <= j->levels)
+		return tuttiSuccess;
+	free(j->temps);
+	j->temps = aligned_alloc(TUTTI_TEMP_BYTES,
+				 (size_t)levels * TUTTI_TEMP_BYTES);
+	j->levels = j->temps ? levels : 0;
+	if (j->temps)
+		return tuttiSuccess;
+	return tutti_fail(tuttiSystemError, "out of memory");
 }
 
 /* Elements for `bytes` bytes, at least one, aligned if that is many. */
@@ -93,7 +110,7 @@ static void cut(struct tutti_cut *c, const struct tutti_exec *e,
 	if (e->slice_bytes && e->slice_bytes < slot)
 		slot = e->slice_bytes;
 	c->p = p;
-	c->elem = elem;
+	c->elem = c->wire = elem;
 	c->piece_elems = piece;
 	c->slice_elems = p->moves_mail ? whole_elems(slot, elem) : piece;
 	c->slices = 1;
@@ -108,12 +125,20 @@ void tutti_recipe_cut(struct tutti_recipe *r, const struct tutti_exec *e,
 		      const struct tutti_program *mail,
 		      const struct tutti_program *mapped)
 {
-	size_t elem = tutti_type_size((int)r->type);
+	size_t elem = tutti_type_size((int)r->type), wire = elem;
 
-	cut(&r->mail, e, mail, r->count, elem);
+	r->wide = r->strict && tutti_type_is_short(r->type) &&
+		  !r->made.fn;
+	r->rounds = r->type >= tuttiFloat16 && r->redop != tuttiMax &&
+		    r->redop != tuttiMin;
+	if (r->wide)
+		wire = sizeof(float);
+	cut(&r->mail, e, mail, r->count, wire);
+	r->mail.elem = elem;
 	memset(&r->mapped, 0, sizeof(r->mapped));
 	if (mapped)
-		cut(&r->mapped, e, mapped, r->count, elem);
+		cut(&r->mapped, e, mapped, r->count, wire);
+	r->mapped.elem = elem;
 	r->reduce = e->kernels->fn[r->type][r->redop];
 	r->stream = r->out_bytes * (size_t)e->ranks >= STREAM_BYTES;
 }
@@ -127,8 +152,26 @@ tuttiResult_t tutti_job_follow(struct tutti_job *j, const struct tutti_cut *c)
 	if (c->p->refs_max > j->refs_max)
 		rc = grow_refs(j, c->p->refs_max);
 	if (!rc && c->p->scratch)
-		rc = grow_scratch(j, c->p->scratch * c->piece_elems * c->elem);
+		rc = grow_scratch(j, c->p->scratch * c->piece_elems * c->wire);
+	if (!rc && (j->special || c->p->trees))
+		rc = grow_temps(j, tutti_combine_levels(c->p->refs_max));
 	return rc;
+}
+
+/* What a call needs beyond plain kernels. */
+static void prepare(struct tutti_job *j, const struct tutti_recipe *r)
+{
+	const struct tutti_redop *made = &r->made;
+	const void *from = made->factor_at ? made->factor_at : made->factor;
+
+	j->special = made->kind || r->wide;
+	j->scaled = made->kind == TUTTI_REDOP_PREMUL;
+	if (!j->scaled)
+		return;
+	if (tutti_type_is_short(r->type))
+		j->exec->kernels->to_f32[r->type](j->factor, from, 1);
+	else
+		memcpy(j->factor, from, tutti_type_size((int)r->type));
 }
 
 tuttiResult_t tutti_job_start(struct tutti_job *j,
@@ -143,5 +186,6 @@ tuttiResult_t tutti_job_start(struct tutti_job *j,
 	j->mapped = false;
 	j->mismatch_peer = -1;
 	j->waits_for = NULL;
+	prepare(j, r);
 	return tutti_job_follow(j, &r->mail);
 }

@@ -89,6 +89,7 @@ static struct tutti_spot *fill_lane(struct tutti_program *p,
 		x->dst = to;
 		to = unroll(s, to, refs + op->nsrc, op->ndst, iter);
 		x->ndst = (uint32_t)(to - x->dst);
+		p->trees |= op->flags & TUTTI_TREE;
 		x->mail = has_mail(x->src, x->nsrc + x->ndst);
 		if (x->mail && x->nchunks)
 			p->moves_mail = true;

@@ -26,6 +26,7 @@ struct tutti_program {
 	uint32_t pieces, blocks_in, blocks_out, scratch;
 	uint32_t nlanes, refs_max, chunks_max;
 	bool moves_mail;	/* some message carries chunks */
+	bool trees;		/* some combine is one */
 	uint32_t nops[TUTTI_LANES_MAX];
 	struct tutti_xop *ops[TUTTI_LANES_MAX];
 	struct tutti_spot *spots;
