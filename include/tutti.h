@@ -280,6 +280,39 @@ tuttiResult_t tuttiCommRegister(tuttiComm_t comm, void *buff, size_t size,
 /* Undo tuttiCommRegister. */
 tuttiResult_t tuttiCommDeregister(tuttiComm_t comm, void *handle);
 
+/* ---- Operators that a program makes ------------------------------------- */
+/*
+ * For use as `op` of tuttiAllReduce, tuttiReduce and tuttiReduceScatter on the
+ * communicator they were made for.  All ranks give operators of the same kind
+ * to one call; numbers, factors and functions are each rank's own.
+ */
+
+/* Make an operator that multiplies this rank's contribution by *scalar, one
+ * element of `datatype`, and sums the products.  Integers wrap; float16,
+ * bfloat16 and fp8 are multiplied in float32, and the product is rounded to
+ * the type before it is added (with TUTTI_DETERMINISM=strict, only the result
+ * is).  `scalar` is host memory in both residences.
+ * Errors: tuttiInvalidArgument, tuttiInvalidUsage (finalized),
+ * tuttiSystemError. */
+tuttiResult_t tuttiRedOpCreatePreMulSum(tuttiRedOp_t *op, void *scalar,
+					tuttiDataType_t datatype,
+					tuttiScalarResidence_t residence,
+					tuttiComm_t comm);
+
+/* Make an operator of a function, which must be associative as far as the
+ * program cares.  With `commutative` 0, the left operand is always of lower
+ * ranks than the right one.  Results between ranks are of the type of the
+ * call.
+ * Errors: as above. */
+tuttiResult_t tuttiRedOpCreateUser(tuttiRedOp_t *op, tuttiReduceFn fn,
+				   void *context, int commutative,
+				   tuttiComm_t comm);
+
+/* Forget an operator; calls that were given it have returned.
+ * Errors: tuttiInvalidArgument if it is not one that was made for `comm` and
+ * still is there. */
+tuttiResult_t tuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);
+
 /* ---- Collectives ------------------------------------------------------- */
 /*
  * Rules for all of them.  Every rank calls the same operations in the same
@@ -376,6 +409,14 @@ tuttiResult_t ptuttiMemFree(void *ptr);
 tuttiResult_t ptuttiCommRegister(tuttiComm_t comm, void *buff, size_t size,
 				 void **handle);
 tuttiResult_t ptuttiCommDeregister(tuttiComm_t comm, void *handle);
+tuttiResult_t ptuttiRedOpCreatePreMulSum(tuttiRedOp_t *op, void *scalar,
+					 tuttiDataType_t datatype,
+					 tuttiScalarResidence_t residence,
+					 tuttiComm_t comm);
+tuttiResult_t ptuttiRedOpCreateUser(tuttiRedOp_t *op, tuttiReduceFn fn,
+				    void *context, int commutative,
+				    tuttiComm_t comm);
+tuttiResult_t ptuttiRedOpDestroy(tuttiRedOp_t op, tuttiComm_t comm);
 tuttiResult_t ptuttiAllReduce(const void *sendbuff, void *recvbuff,
 			      size_t count, tuttiDataType_t datatype,
 			      tuttiRedOp_t op, tuttiComm_t comm,

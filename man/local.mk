@@ -31,6 +31,9 @@ dist_man_MANS += \
 	man/man3/tuttiMemAlloc.3 \
 	man/man3/tuttiMemFree.3 \
 	man/man3/tuttiRecv.3 \
+	man/man3/tuttiRedOpCreatePreMulSum.3 \
+	man/man3/tuttiRedOpCreateUser.3 \
+	man/man3/tuttiRedOpDestroy.3 \
 	man/man3/tuttiReduce.3 \
 	man/man3/tuttiReduceScatter.3 \
 	man/man3/tuttiSend.3 \

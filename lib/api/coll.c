@@ -37,10 +37,6 @@ static tuttiResult_t check_values(const struct check *k, size_t *block)
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: %d is not a data type", k->name,
 				  (int)c->type);
-	if (k->reduces && (c->redop < 0 || c->redop >= tuttiNumOps))
-		return tutti_fail(tuttiInvalidArgument,
-				  "%s: %d is not a reduction operator",
-				  k->name, (int)c->redop);
 	if (k->rooted && (c->root < 0 || c->root >= k->comm->ranks))
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: rank %d does not exist, there are %d "
@@ -80,6 +76,7 @@ static tuttiResult_t check_buffers(const struct check *k, size_t block)
 static tuttiResult_t checked_run(const struct check *k)
 {
 	tuttiResult_t rc = tutti_comm_check(k->comm, k->name);
+	struct tutti_call call = k->call;
 	size_t block;
 
 	if (rc)
@@ -93,9 +90,11 @@ static tuttiResult_t checked_run(const struct check *k)
 				  "%s: the communicator was finalized",
 				  k->name);
 	rc = check_values(k, &block);
+	if (!rc && k->reduces)
+		rc = tutti_comm_redop_find(k->comm, k->name, &call);
 	if (!rc && block)
 		rc = check_buffers(k, block);
-	return rc ? rc : tutti_comm_run(k->comm, &k->call);
+	return rc ? rc : tutti_comm_run(k->comm, &call);
 }
 
 tuttiResult_t ptuttiAllReduce(const void *sendbuff, void *recvbuff,

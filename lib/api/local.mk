@@ -4,4 +4,5 @@ libtutti_core_la_SOURCES += \
 	lib/api/coll.c \
 	lib/api/info.c \
 	lib/api/life.c \
-	lib/api/mem.c
+	lib/api/mem.c \
+	lib/api/redop.c

@@ -45,7 +45,8 @@ struct tutti_book {
 static uint64_t pack(const struct tutti_call *c)
 {
 	return (uint64_t)(uint32_t)c->root << 32 | (uint64_t)c->coll << 24 |
-	       (uint64_t)c->type << 16 | (uint64_t)c->redop << 8 | c->sending;
+	       (uint64_t)c->type << 16 | (uint64_t)tutti_call_redop(c) << 8 |
+	       c->sending;
 }
 
 static void unpack(struct tutti_call *c, uint64_t what)
@@ -136,7 +137,7 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap)
 		     tutti_type_name((int)call->type));
 	if (n > 0 && (size_t)n < cap && tutti_coll_reduces(call->coll))
 		n += snprintf(out + n, cap - (size_t)n, ", %s",
-			      tutti_redop_name((int)call->redop));
+			      tutti_redop_name(tutti_call_redop(call)));
 	if (n > 0 && (size_t)n < cap && tutti_coll_rooted(call->coll))
 		snprintf(out + n, cap - (size_t)n, ", root %d", call->root);
 }

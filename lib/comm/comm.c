@@ -295,6 +295,7 @@ static void free_all(struct tuttiComm *comm)
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
 	tutti_registrations_free(comm);
+	tutti_redops_free(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
 	free(comm->via);

@@ -29,6 +29,7 @@ struct tutti_call {
 	tuttiRedOp_t redop;
 	int root;		/* or peer */
 	bool sending;		/* of TUTTI_SENDRECV */
+	struct tutti_redop made;	/* if `redop` is one of these */
 	const void *in;
 	void *out;
 };
@@ -51,6 +52,7 @@ struct tuttiComm {
 	unsigned int forks;	/* tutti_comm_forks() when it was made */
 	int rank, ranks;
 	char name[64];
+	bool strict;		/* TUTTI_DETERMINISM */
 	int64_t timeout_ns, warn_ns;
 	struct tutti_boot *boot;
 
@@ -73,6 +75,7 @@ struct tuttiComm {
 	struct tutti_plans *plans;
 	struct tutti_book *book;	/* see board.c */
 	struct tutti_registration *registrations; /* see memory.c */
+	struct tutti_redops *redops;	/* see redops.c */
 	uint64_t seq;			/* collectives begun */
 	uint64_t *p2p_sent, *p2p_received; /* to and from each peer */
 	const char *algo_name;		/* of the last operation */
@@ -114,6 +117,18 @@ tuttiResult_t tutti_comm_mem_free(void *ptr);
 tuttiResult_t tutti_comm_register(struct tuttiComm *comm, void *buff,
 				  size_t size, void **handle);
 tuttiResult_t tutti_comm_deregister(struct tuttiComm *comm, void *handle);
+
+/* As tuttiRedOpCreate* and tuttiRedOpDestroy; arguments were checked. */
+tuttiResult_t tutti_comm_redop_create(struct tuttiComm *comm,
+				      const struct tutti_redop *made,
+				      tuttiRedOp_t *op);
+tuttiResult_t tutti_comm_redop_destroy(struct tuttiComm *comm,
+				       tuttiRedOp_t op);
+/* Fill call->made if its operator is one of the communicator's; the error of
+ * `function` if it is none at all, or made for another type. */
+tuttiResult_t tutti_comm_redop_find(struct tuttiComm *comm,
+				    const char *function,
+				    struct tutti_call *call);
 
 /* Join transports after the bootstrap.  Takes `take_boot` on success. */
 tuttiResult_t tutti_comm_create(struct tuttiComm **out,
@@ -170,6 +185,14 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 			     const struct tutti_plan **out);
 void tutti_plans_free(struct tuttiComm *comm);
 void tutti_registrations_free(struct tuttiComm *comm);
+void tutti_redops_free(struct tuttiComm *comm);
+
+/* The operator's number, or its kind if a program made it: what other ranks
+ * can know of it. */
+static inline int tutti_call_redop(const struct tutti_call *call)
+{
+	return call->made.kind ? call->made.kind : (int)call->redop;
+}
 
 /* Each rank's page of recent calls, readable by its node.  Closing, before the
  * transports close, leaves a note for those who wait for this rank. */

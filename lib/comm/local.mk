@@ -7,5 +7,6 @@ libtutti_core_la_SOURCES += \
 	lib/comm/memory.c \
 	lib/comm/peers.c \
 	lib/comm/plan.c \
+	lib/comm/redops.c \
 	lib/comm/run.c \
 	lib/comm/wait.c lib/comm/wait.h

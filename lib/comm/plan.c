@@ -21,7 +21,7 @@
 struct stored {
 	const struct tutti_algo *algo;
 	int root;
-	bool sending, mapped;
+	bool sending, mapped, strict;
 	struct tutti_program *program;
 	struct stored *next;
 };
@@ -42,7 +42,8 @@ static uint64_t call_hash(const struct tutti_call *c)
 {
 	uint64_t h = tutti_mix(0x7475747469ull + (uint64_t)c->coll, c->count);
 
-	h = tutti_mix(h, (uint64_t)c->type << 32 | (uint64_t)c->redop);
+	h = tutti_mix(h, (uint64_t)c->type << 32 |
+			 (uint64_t)tutti_call_redop(c));
 	if (c->coll != TUTTI_SENDRECV)
 		h = tutti_mix(h, (uint64_t)c->root);
 	return h | 1;
@@ -69,7 +70,8 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 
 	for (k = t->stored; k; k = k->next)
 		if (k->algo == entry->algo && k->root == q->root &&
-		    k->sending == q->sending && k->mapped == q->mapped) {
+		    k->sending == q->sending && k->mapped == q->mapped &&
+		    k->strict == q->strict) {
 			*out = k->program;
 			return tuttiSuccess;
 		}
@@ -80,6 +82,7 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	k->root = q->root;
 	k->sending = q->sending;
 	k->mapped = q->mapped;
+	k->strict = q->strict;
 	rc = tutti_sched_build(&s, entry->algo, q);
 	if (rc) {
 		free(k);
@@ -109,7 +112,9 @@ static void fill_recipe(const struct tuttiComm *comm,
 
 	r->count = call->count;
 	r->type = call->type;
-	r->redop = call->redop;
+	/* A factor comes before a sum; a function takes the sum's place. */
+	r->redop = call->made.kind ? tuttiSum : call->redop;
+	r->made = call->made;
 	r->root = call->root;
 	/* Mapped forms read others' IN, but all-gather stores to others'
 	 * OUT, and all-reduce and reduce do both. */
@@ -131,6 +136,8 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	struct tutti_query q = {
 		.coll = call->coll, .shape = &comm->shape, .rank = comm->rank,
 		.root = call->root, .sending = call->sending,
+		.strict = comm->strict,
+		.in_order = call->made.kind == TUTTI_REDOP_ORDERED,
 	};
 	const struct tutti_program *mail, *mapped = NULL;
 	struct tutti_choice choice;
@@ -144,9 +151,12 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 		  tutti_type_name((int)call->type), choice.entry->name,
 		  choice.reason);
 	memset(p, 0, sizeof(*p));
+	q.strict = choice.strict;
 	rc = get_program(comm, choice.entry, &q, &mail);
 	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
-	    comm->ranks > 1 && comm->exec.map_ops) {
+	    comm->ranks > 1 && comm->exec.map_ops &&
+	    /* Nobody knows the factors of others. */
+	    call->made.kind != TUTTI_REDOP_PREMUL) {
 		q.mapped = true;
 		rc = get_program(comm, choice.entry, &q, &mapped);
 	}
@@ -160,6 +170,7 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	p->sending = call->sending;
 	p->algo = choice.entry->name;
 	fill_recipe(comm, call, &p->recipe);
+	p->recipe.strict = q.strict;
 	tutti_recipe_cut(&p->recipe, &comm->exec, mail, mapped);
 	p->hash = call_hash(call);
 	return tuttiSuccess;

@@ -44,6 +44,8 @@ static const struct rule rules[] = {
 	  "two rounds, and every byte crosses a link once" },
 	{ TUTTI_ALL_REDUCE, false, 0, 0, "ring",
 	  "every byte crosses each link once" },
+	{ TUTTI_ALL_REDUCE, false, 0, 0, "direct2",
+	  "of those that keep the order, it crosses each link once" },
 
 	{ TUTTI_REDUCE, false, 0, 8192, "direct1",
 	  "one round for so little" },
@@ -70,6 +72,8 @@ static const struct rule rules[] = {
 	  "one round for so little" },
 	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "ring",
 	  "every byte crosses each link once" },
+	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "direct1",
+	  "it is the one that keeps the order" },
 
 	{ TUTTI_ALLTOALL, false, 0, 0, "direct1",
 	  "every block crosses once" },
@@ -91,14 +95,43 @@ static bool needs_one_combine(const struct tutti_query *q,
 	       tutti_coll_reduces(q->coll);
 }
 
+/* As it must be built: rank order that the algorithm does not keep by itself is
+ * kept by its strict form. */
+static struct tutti_query as_built(const struct tutti_algo *a,
+				   const struct tutti_query *q)
+{
+	struct tutti_query built = *q;
+
+	if (!tutti_coll_reduces(q->coll))
+		built.strict = false;
+	else if (q->in_order && !(a->flags & TUTTI_IN_ORDER))
+		built.strict = true;
+	return built;
+}
+
 static bool can_serve(const struct tutti_algo *a, const struct tutti_query *q,
 		      bool one_combine)
 {
+	struct tutti_query built = as_built(a, q);
+
 	return a->coll == q->coll &&
 	       (!one_combine || a->flags & TUTTI_ONE_COMBINE) &&
 	       (!q->uneven || a->flags & TUTTI_UNEVEN) &&
 	       (!(a->flags & TUTTI_NEEDS_ONE_NODE) || q->shape->nodes == 1) &&
-	       a->serves(q);
+	       a->serves(&built);
+}
+
+/* What a call asks of algorithms that not all can give, in brackets. */
+static const char *demand(const struct tutti_query *q, bool one_combine)
+{
+	if (one_combine)
+		return " (integer averages are reduced at once)";
+	if (!tutti_coll_reduces(q->coll))
+		return "";
+	if (q->strict)
+		return " (TUTTI_DETERMINISM=strict wants one order of "
+		       "additions for all)";
+	return q->in_order ? " (the operator does not commute)" : "";
 }
 
 /* ---- TUTTI_ALGO ---------------------------------------------------------- */
@@ -209,9 +242,7 @@ static tuttiResult_t use_item(struct tutti_choice *out,
 			  "TUTTI_ALGO asks for %s as %s, which cannot serve "
 			  "this call%s; those that can are %s",
 			  tutti_coll_name(q->coll), f->name,
-			  one_combine ?
-				  " (integer averages are reduced at once)" :
-				  "", list);
+			  demand(q, one_combine), list[0] ? list : "none");
 }
 
 /* Sets out->entry if an item matches.  All items are checked, so a mistake
@@ -253,9 +284,9 @@ static bool fits(const struct rule *r, const struct tutti_query *q,
 	return e && can_serve(e->algo, q, one_combine);
 }
 
-tuttiResult_t tutti_choose(struct tutti_choice *out,
-			   const struct tutti_query *q, size_t count,
-			   tuttiDataType_t type, tuttiRedOp_t redop)
+static tuttiResult_t choose(struct tutti_choice *out,
+			    const struct tutti_query *q, size_t count,
+			    tuttiDataType_t type, tuttiRedOp_t redop)
 {
 	bool one_combine = needs_one_combine(q, type, redop);
 	size_t bytes = count * tutti_type_size((int)type);
@@ -285,4 +316,15 @@ tuttiResult_t tutti_choose(struct tutti_choice *out,
 	}
 	return tutti_fail(tuttiInternalError, "no algorithm serves %s",
 			  tutti_coll_name(q->coll));
+}
+
+tuttiResult_t tutti_choose(struct tutti_choice *out,
+			   const struct tutti_query *q, size_t count,
+			   tuttiDataType_t type, tuttiRedOp_t redop)
+{
+	tuttiResult_t rc = choose(out, q, count, type, redop);
+
+	if (!rc)
+		out->strict = as_built(out->entry->algo, q).strict;
+	return rc;
 }

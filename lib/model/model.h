@@ -12,6 +12,9 @@
 struct tutti_choice {
 	const struct tutti_algo_entry *entry;
 	const char *reason;	/* why, as the end of a sentence; static */
+	/* Build it with q->strict, which the query asks for, or which is how
+	 * this algorithm keeps rank order. */
+	bool strict;
 };
 
 /*

@@ -11,7 +11,9 @@ tests_proc_cases_SOURCES = \
 	tests/proc/cases_life.c \
 	tests/proc/cases_meaning.c \
 	tests/proc/cases_memory.c \
-	tests/proc/cases_number.c
+	tests/proc/cases_number.c \
+	tests/proc/cases_redop.c \
+	tests/conform/number.c tests/conform/number.h
 tests_proc_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_proc_cases_LDADD = libtutti.la -lm -lpthread
 tests_proc_cases_load_SOURCES = tests/proc/cases_load.c
@@ -25,6 +27,7 @@ PROC_CASES = \
 	tests/proc/cases_meaning.sh \
 	tests/proc/cases_memory.sh \
 	tests/proc/cases_number.sh \
+	tests/proc/cases_redop.sh \
 	tests/proc/cases_shm.sh
 
 TESTS += $(PROC_CASES)
