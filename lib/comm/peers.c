@@ -28,6 +28,7 @@ struct facts {
 	int32_t node;			/* TUTTI_NODE, or -1 */
 	int32_t slots;
 	int64_t slot_bytes, slice_bytes, seq_start;
+	int64_t determinism;
 	uint64_t algo_hash, transports_hash;
 };
 
@@ -64,9 +65,21 @@ static void read_facts(struct facts *f)
 	f->slot_bytes = tutti_setting(TUTTI_SET_SLOT_BYTES);
 	f->slice_bytes = tutti_setting(TUTTI_SET_SLICE);
 	f->seq_start = tutti_setting(TUTTI_SET_DEBUG_SEQ_START);
+	f->determinism = tutti_setting(TUTTI_SET_DETERMINISM);
 	f->algo_hash = hash_text(tutti_setting_text(TUTTI_SET_ALGO));
 	f->transports_hash =
 		hash_text(tutti_setting_text(TUTTI_SET_TRANSPORTS));
+}
+
+static tuttiResult_t differing_determinism(const struct facts *all, int r)
+{
+	static const char *const names[] = { "default", "strict" };
+
+	return tutti_fail(tuttiInvalidUsage,
+			  "TUTTI_DETERMINISM is %s on rank 0 and %s on rank "
+			  "%d; it must be the same on all ranks",
+			  names[all[0].determinism & 1],
+			  names[all[r].determinism & 1], r);
 }
 
 static tuttiResult_t compare_facts(const struct facts *all, int ranks)
@@ -74,6 +87,8 @@ static tuttiResult_t compare_facts(const struct facts *all, int ranks)
 	for (int r = 1; r < ranks; r++) {
 		const char *what = NULL;
 
+		if (all[r].determinism != all[0].determinism)
+			return differing_determinism(all, r);
 		if (all[r].slots != all[0].slots)
 			what = "TUTTI_SLOTS";
 		if (all[r].slot_bytes != all[0].slot_bytes)
@@ -434,6 +449,7 @@ tuttiResult_t tutti_peers_connect(struct tuttiComm *comm, int64_t deadline_ns)
 		rc = make_channels(comm, &env);
 	if (rc)
 		goto out;
+	comm->strict = mine.determinism;
 	comm->exec.slot_bytes = env.slot_bytes;
 	comm->exec.credits = env.slots;
 	comm->exec.slice_bytes = (size_t)mine.slice_bytes;
