@@ -15,6 +15,7 @@ STRESS =
 include tests/checks.mk
 include tests/proc/cases.mk
 include tests/proc/launch.mk
+include tests/proc/strict.mk
 include tests/proc/perf.mk
 include tests/unit/perf.mk
 include tests/unit/reduce.mk
