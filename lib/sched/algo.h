@@ -21,6 +21,8 @@
 /* Operands of every addition stand in rank order, though not in one combine:
  * what an operator that does not commute needs. */
 #define TUTTI_IN_ORDER		16u
+/* Made of other algorithms, one for each level: takes q->levels. */
+#define TUTTI_COMPOSED		64u
 
 /* What an algorithm's file states about itself; the verifier compares. */
 struct tutti_cost {

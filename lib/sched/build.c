@@ -74,6 +74,7 @@ static tuttiResult_t list_begin(struct tutti_sink *k,
 		.rank = q->rank,
 		.root = q->root,
 		.mapped = q->mapped,
+		.widest = q->widest,
 		.pieces = pieces,
 		.scratch = scratch,
 	};

@@ -149,6 +149,7 @@ struct tutti_sched {
 	const char *algo;	/* name; lives as long as the schedule */
 	int ranks, rank, root;
 	bool mapped;		/* reaches other ranks' memory */
+	uint32_t widest;	/* of all ranks, where one alone cannot tell */
 	uint32_t blocks_in, blocks_out, pieces, scratch;
 	uint32_t nlanes;
 	struct tutti_lane lanes[TUTTI_LANES_MAX];
@@ -182,7 +183,8 @@ void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 		       uint32_t *blocks_in, uint32_t *blocks_out);
 
 /* The largest nchunks of any operation, at least 1: a message carries so many
- * chunk slices at most.  The same on all ranks. */
+ * chunk slices at most.  The same on all ranks; if some of them have fewer
+ * operations than others, the header says it. */
 uint32_t tutti_sched_widest(const struct tutti_sched *s);
 
 /* Number of places in `n` spans. */
@@ -218,6 +220,13 @@ struct tutti_query {
 	 * but all-gather and reduce-scatter a rank knows those of its own
 	 * buffers only. */
 	bool uneven;
+	/* Of a composed algorithm: those of its levels, as TUTTI_ALGO has them
+	 * between parentheses; NULL: its own choice. */
+	const char *levels;
+	/* The schedule becomes a part of another.  Where an operation has no
+	 * IN and no OUT, its piece must be the whole number of the chunk. */
+	bool part;
+	uint32_t widest;	/* for the schedule's header, by a composed one */
 };
 
 /*

@@ -5,7 +5,7 @@
  *
  *	schedule COLL NAME
  *	ranks N rank R root R mail|mapped
- *	blocks IN OUT pieces P scratch S
+ *	blocks IN OUT pieces P scratch S [widest W]
  *	lane			(once for each lane)
  *	run TIMES		(once for each run)
  *	combine|each [final] [tree] [chunks N] SOURCE... -> TARGET... \
@@ -147,8 +147,11 @@ char *tutti_sched_print(const struct tutti_sched *s)
 	    *s->algo ? s->algo : "-");
 	put(&w, "ranks %d rank %d root %d %s\n", s->ranks, s->rank, s->root,
 	    s->mapped ? "mapped" : "mail");
-	put(&w, "blocks %u %u pieces %u scratch %u\n", s->blocks_in,
+	put(&w, "blocks %u %u pieces %u scratch %u", s->blocks_in,
 	    s->blocks_out, s->pieces, s->scratch);
+	if (s->widest)
+		put(&w, " widest %u", s->widest);
+	put(&w, "\n");
 	for (uint32_t l = 0; l < s->nlanes; l++)
 		put_lane(&w, s, &s->lanes[l]);
 	if (!w.no_memory)
@@ -533,6 +536,13 @@ static bool read_sizes(struct reader *r, struct tutti_sched *h)
 	if (!keyed(r, "scratch", 0, CHUNKS_MAX, &n))
 		return false;
 	h->scratch = (uint32_t)n;
+	if (next_word(r)) {
+		if (strcmp(r->word, "widest"))
+			return bad(r, "\"%s\" is one word too many", r->word);
+		if (!word_number(r, 1, CHUNKS_MAX, &n))
+			return false;
+		h->widest = (uint32_t)n;
+	}
 	if ((uint64_t)tutti_max(h->blocks_in, h->blocks_out) * h->pieces >
 	    CHUNKS_MAX)
 		return bad(r, "more than %d chunks", CHUNKS_MAX);
