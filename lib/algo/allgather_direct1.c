@@ -68,7 +68,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allgather_direct1 = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "1 step, n-1 blocks: everyone gives its block to everyone; one node, few ranks",
-	.flags = TUTTI_HAS_MAPPED,
+	.flags = TUTTI_HAS_MAPPED | TUTTI_UNEVEN,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

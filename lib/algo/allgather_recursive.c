@@ -129,6 +129,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allgather_recursive = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "log n steps, n-1 blocks: groups of k ranks, then groups of groups; short messages, n without large primes",
+	.flags = TUTTI_UNEVEN,
 	.serves = serves,
 	.build = build,
 	.cost = cost,

@@ -62,6 +62,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allgather_ring = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "n-1 steps, n-1 blocks: blocks go once round; long messages",
+	.flags = TUTTI_UNEVEN,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

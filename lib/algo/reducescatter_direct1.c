@@ -70,7 +70,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reducescatter_direct1 = {
 	.coll = TUTTI_REDUCE_SCATTER,
 	.help = "1 step, n-1 blocks: each rank adds its block of everyone; one node, few ranks",
-	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE | TUTTI_IN_ORDER,
+	.flags = TUTTI_HAS_MAPPED | TUTTI_ONE_COMBINE | TUTTI_IN_ORDER |
+		 TUTTI_UNEVEN,
 	.serves = tutti_emit_serves_strict,
 	.build = build,
 	.cost = cost,

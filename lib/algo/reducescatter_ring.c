@@ -59,6 +59,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reducescatter_ring = {
 	.coll = TUTTI_REDUCE_SCATTER,
 	.help = "n-1 steps, n-1 blocks: partial sums go once round; long messages",
+	.flags = TUTTI_UNEVEN,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

@@ -47,6 +47,11 @@ struct tutti_arrival {
 	struct tutti_region in, out;
 };
 
+/* A block of a buffer, in elements. */
+struct tutti_block {
+	size_t at, len;
+};
+
 /* How a count of elements is cut for a program. */
 struct tutti_cut {
 	const struct tutti_program *p;
@@ -77,7 +82,11 @@ struct tutti_recipe {
 	 * If there is one, the operation begins by telling where buffers
 	 * are. */
 	struct tutti_cut mapped;
-	size_t count;			/* elements of a block */
+	size_t count;			/* elements of a block; of the longest */
+	/* If blocks have lengths of their own: those of both buffers.  The
+	 * program has one piece a block and no mapped form then. */
+	bool uneven;
+	const struct tutti_block *in_blocks, *out_blocks;
 	tuttiDataType_t type;
 	tuttiRedOp_t redop;		/* of the kernels; of `fn`: any */
 	struct tutti_redop made;
@@ -111,7 +120,10 @@ struct tutti_job {
 	const struct tutti_recipe *r;
 	const void *in;
 	void *out;
-	uint32_t tag;			/* of every message of the operation */
+	/* Of every message of the operation; if blocks are uneven, of the
+	 * message at hand, made from the operation's and its blocks'
+	 * lengths. */
+	uint32_t tag, op_tag;
 	const struct tutti_cut *c;	/* in use now */
 	bool arriving;			/* still exchanging arrivals */
 	bool mapped;			/* went on in place */

@@ -181,7 +181,7 @@ tuttiResult_t tutti_job_start(struct tutti_job *j,
 	j->r = r;
 	j->in = in;
 	j->out = out;
-	j->tag = tag;
+	j->tag = j->op_tag = tag;
 	j->arriving = r->mapped.p != NULL;
 	j->mapped = false;
 	j->mismatch_peer = -1;

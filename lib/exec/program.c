@@ -81,8 +81,9 @@ static struct tutti_spot *fill_lane(struct tutti_program *p,
 		x->wait_lane = op->wait_lane;
 		x->wait_op = (uint32_t)(op->wait_op +
 					op->wait_iter * (int32_t)iter);
-		x->piece = op->nchunks && op->kind == TUTTI_COMBINE ?
-				   tutti_op_piece(s, op, 0, iter) : 0;
+		x->length = tutti_op_length(s, op, op->kind == TUTTI_COMBINE ?
+						   0 : UINT32_MAX, iter);
+		x->piece = x->length.chunk % s->pieces;
 		x->src = to;
 		to = unroll(s, to, refs, op->nsrc, iter);
 		x->nsrc = (uint32_t)(to - x->src);

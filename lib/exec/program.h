@@ -13,6 +13,9 @@ struct tutti_xop {
 	bool mail;		/* has a message at all */
 	uint32_t nsrc, ndst, nchunks;
 	uint32_t piece;		/* length of a combine */
+	/* The chunk whose length that is; of an each, of a pair of which
+	 * neither side is IN or OUT. */
+	struct tutti_spot length;
 	int32_t wait_lane;
 	uint32_t wait_op;
 	const struct tutti_spot *src, *dst;

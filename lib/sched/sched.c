@@ -172,9 +172,9 @@ uint32_t tutti_refs_count(const struct tutti_ref *refs, uint32_t n)
 }
 
 /* Place `i` of `n` spans, if it is a chunk of IN or OUT. */
-static bool find_piece(const struct tutti_sched *s,
-		       const struct tutti_ref *refs, uint32_t n, uint32_t i,
-		       uint32_t iter, uint32_t *piece)
+static bool find_length(const struct tutti_sched *s,
+			const struct tutti_ref *refs, uint32_t n, uint32_t i,
+			uint32_t iter, struct tutti_spot *spot)
 {
 	while (n && i >= refs->count) {
 		i -= refs->count;
@@ -183,27 +183,38 @@ static bool find_piece(const struct tutti_sched *s,
 	}
 	if (!n || (refs->place != TUTTI_IN && refs->place != TUTTI_OUT))
 		return false;
-	*piece = tutti_ref_at(s, refs, i, iter).chunk % s->pieces;
+	*spot = tutti_ref_at(s, refs, i, iter);
 	return true;
 }
 
 /* Takes time for each span of the operation. */
+struct tutti_spot tutti_op_length(const struct tutti_sched *s,
+				  const struct tutti_op *op, uint32_t i,
+				  uint32_t iter)
+{
+	const struct tutti_ref *refs = &s->refs[op->ref];
+	struct tutti_spot spot;
+
+	if (op->kind == TUTTI_EACH) {
+		if (find_length(s, refs, op->nsrc, i, iter, &spot) ||
+		    find_length(s, refs + op->nsrc, op->ndst, i, iter, &spot))
+			return spot;
+	} else {
+		for (uint32_t r = 0; r < (uint32_t)op->nsrc + op->ndst; r++)
+			if (find_length(s, refs + r, 1, 0, iter, &spot))
+				return spot;
+	}
+	spot.place = s->blocks_in > s->blocks_out ? TUTTI_IN : TUTTI_OUT;
+	spot.rank = s->rank;
+	spot.chunk = wrap(op->piece + (int64_t)iter * op->piece_iter,
+			  tutti_sched_chunks(s, spot.place));
+	return spot;
+}
+
 uint32_t tutti_op_piece(const struct tutti_sched *s, const struct tutti_op *op,
 			uint32_t i, uint32_t iter)
 {
-	const struct tutti_ref *refs = &s->refs[op->ref];
-	uint32_t piece;
-
-	if (op->kind == TUTTI_EACH) {
-		if (find_piece(s, refs, op->nsrc, i, iter, &piece) ||
-		    find_piece(s, refs + op->nsrc, op->ndst, i, iter, &piece))
-			return piece;
-	} else {
-		for (uint32_t r = 0; r < (uint32_t)op->nsrc + op->ndst; r++)
-			if (find_piece(s, refs + r, 1, 0, iter, &piece))
-				return piece;
-	}
-	return wrap(op->piece + (int64_t)iter * op->piece_iter, s->pieces);
+	return tutti_op_length(s, op, i, iter).chunk % s->pieces;
 }
 
 void tutti_sched_free(struct tutti_sched *s)

@@ -128,7 +128,8 @@ struct tutti_op {
 	uint16_t nsrc, ndst;	/* spans; sources first, then targets */
 	uint32_t ref;		/* first span in sched->refs */
 	uint32_t nchunks;	/* consecutive chunks of every place; 0: notify */
-	/* Which piece tells the length if no place is IN or OUT. */
+	/* Which chunk tells the length if no place is IN or OUT: of the larger
+	 * of the two, and unless blocks are uneven only its piece counts. */
 	int32_t piece, piece_iter;
 	int32_t wait_lane;	/* -1: none */
 	int32_t wait_op, wait_iter; /* index in that lane, repetitions unrolled */
@@ -190,7 +191,11 @@ uint32_t tutti_sched_widest(const struct tutti_sched *s);
 /* Number of places in `n` spans. */
 uint32_t tutti_refs_count(const struct tutti_ref *refs, uint32_t n);
 
-/* The piece that gives the length of a combine (or of pair i of an each). */
+/* The chunk of IN or OUT that gives the length of a combine (or of pair i of
+ * an each), and its piece. */
+struct tutti_spot tutti_op_length(const struct tutti_sched *s,
+				  const struct tutti_op *op, uint32_t i,
+				  uint32_t iter);
 uint32_t tutti_op_piece(const struct tutti_sched *s, const struct tutti_op *op,
 			uint32_t i, uint32_t iter);
 
