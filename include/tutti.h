@@ -364,8 +364,77 @@ tuttiResult_t tuttiReduceScatter(const void *sendbuff, void *recvbuff,
 				 tuttiRedOp_t op, tuttiComm_t comm,
 				 tuttiStream_t stream);
 
+/* Block i of recvbuff = block `rank` of rank i's sendbuff, for every i; both
+ * buffers have nranks blocks of `count` elements.
+ * In place: sendbuff == recvbuff. */
+tuttiResult_t tuttiAlltoAll(const void *sendbuff, void *recvbuff, size_t count,
+			    tuttiDataType_t datatype, tuttiComm_t comm,
+			    tuttiStream_t stream);
+
+/* On rank `root`, recvbuff (nranks * sendcount elements) = sendbuff of rank 0,
+ * 1, ...; recvbuff of other ranks is not touched and may be NULL.
+ * In place: sendbuff == recvbuff + root * sendcount on the root. */
+tuttiResult_t tuttiGather(const void *sendbuff, void *recvbuff,
+			  size_t sendcount, tuttiDataType_t datatype, int root,
+			  tuttiComm_t comm, tuttiStream_t stream);
+
+/* recvbuff (recvcount elements) = block `rank` of rank `root`'s sendbuff (nranks
+ * * recvcount elements); sendbuff of other ranks is not read and may be NULL.
+ * In place: recvbuff == sendbuff + root * recvcount on the root. */
+tuttiResult_t tuttiScatter(const void *sendbuff, void *recvbuff,
+			   size_t recvcount, tuttiDataType_t datatype,
+			   int root, tuttiComm_t comm, tuttiStream_t stream);
+
 /* Return when every rank has called it. */
 tuttiResult_t tuttiBarrier(tuttiComm_t comm, tuttiStream_t stream);
+
+/*
+ * The v-forms: blocks have counts of their own, in elements.  `displs` are the
+ * elements before each block, NULL if blocks stand one after another; blocks
+ * of a receive buffer that overlap are tuttiInvalidArgument.  The arrays have
+ * nranks elements and are the caller's again on return.  Any count may be 0.
+ * Two ranks that disagree about the length of a block are told so as for
+ * other differences.
+ */
+
+/* As tuttiAllGather; rank i gives recvcounts[i] elements, and all ranks give the
+ * same recvcounts.  In place: sendbuff == recvbuff + displs[rank]. */
+tuttiResult_t tuttiAllGatherv(const void *sendbuff, void *recvbuff,
+			      const size_t *recvcounts, const size_t *displs,
+			      tuttiDataType_t datatype, tuttiComm_t comm,
+			      tuttiStream_t stream);
+
+/* As tuttiReduceScatter; rank i gets recvcounts[i] elements, all ranks give the
+ * same recvcounts, and the blocks of sendbuff stand one after another.
+ * In place: recvbuff is this rank's block of sendbuff. */
+tuttiResult_t tuttiReduceScatterv(const void *sendbuff, void *recvbuff,
+				  const size_t *recvcounts,
+				  tuttiDataType_t datatype, tuttiRedOp_t op,
+				  tuttiComm_t comm, tuttiStream_t stream);
+
+/* As tuttiAlltoAll; sendcounts[i] elements go to rank i, recvcounts[i] come from
+ * it.  In place: sendbuff == recvbuff, with the same counts and displacements
+ * on both sides. */
+tuttiResult_t tuttiAlltoAllv(const void *sendbuff, const size_t *sendcounts,
+			     const size_t *sdispls, void *recvbuff,
+			     const size_t *recvcounts, const size_t *rdispls,
+			     tuttiDataType_t datatype, tuttiComm_t comm,
+			     tuttiStream_t stream);
+
+/* As tuttiGather; rank i gives recvcounts[i] elements.  The arrays are read on
+ * the root only.  In place: sendbuff == recvbuff + displs[root] on the root. */
+tuttiResult_t tuttiGatherv(const void *sendbuff, size_t sendcount,
+			   void *recvbuff, const size_t *recvcounts,
+			   const size_t *displs, tuttiDataType_t datatype,
+			   int root, tuttiComm_t comm, tuttiStream_t stream);
+
+/* As tuttiScatter; rank i gets sendcounts[i] elements.  The arrays are read on
+ * the root only.  In place: recvbuff == sendbuff + displs[root] on the
+ * root. */
+tuttiResult_t tuttiScatterv(const void *sendbuff, const size_t *sendcounts,
+			    const size_t *displs, void *recvbuff,
+			    size_t recvcount, tuttiDataType_t datatype,
+			    int root, tuttiComm_t comm, tuttiStream_t stream);
 
 /* Send `count` elements to rank `peer`, which must call tuttiRecv with the
  * same count and type.  Calls between two ranks match in order.  Without a
@@ -434,6 +503,36 @@ tuttiResult_t ptuttiReduceScatter(const void *sendbuff, void *recvbuff,
 				  size_t recvcount, tuttiDataType_t datatype,
 				  tuttiRedOp_t op, tuttiComm_t comm,
 				  tuttiStream_t stream);
+tuttiResult_t ptuttiAlltoAll(const void *sendbuff, void *recvbuff,
+			     size_t count, tuttiDataType_t datatype,
+			     tuttiComm_t comm, tuttiStream_t stream);
+tuttiResult_t ptuttiGather(const void *sendbuff, void *recvbuff,
+			   size_t sendcount, tuttiDataType_t datatype,
+			   int root, tuttiComm_t comm, tuttiStream_t stream);
+tuttiResult_t ptuttiScatter(const void *sendbuff, void *recvbuff,
+			    size_t recvcount, tuttiDataType_t datatype,
+			    int root, tuttiComm_t comm, tuttiStream_t stream);
+tuttiResult_t ptuttiAllGatherv(const void *sendbuff, void *recvbuff,
+			       const size_t *recvcounts, const size_t *displs,
+			       tuttiDataType_t datatype, tuttiComm_t comm,
+			       tuttiStream_t stream);
+tuttiResult_t ptuttiReduceScatterv(const void *sendbuff, void *recvbuff,
+				   const size_t *recvcounts,
+				   tuttiDataType_t datatype, tuttiRedOp_t op,
+				   tuttiComm_t comm, tuttiStream_t stream);
+tuttiResult_t ptuttiAlltoAllv(const void *sendbuff, const size_t *sendcounts,
+			      const size_t *sdispls, void *recvbuff,
+			      const size_t *recvcounts, const size_t *rdispls,
+			      tuttiDataType_t datatype, tuttiComm_t comm,
+			      tuttiStream_t stream);
+tuttiResult_t ptuttiGatherv(const void *sendbuff, size_t sendcount,
+			    void *recvbuff, const size_t *recvcounts,
+			    const size_t *displs, tuttiDataType_t datatype,
+			    int root, tuttiComm_t comm, tuttiStream_t stream);
+tuttiResult_t ptuttiScatterv(const void *sendbuff, const size_t *sendcounts,
+			     const size_t *displs, void *recvbuff,
+			     size_t recvcount, tuttiDataType_t datatype,
+			     int root, tuttiComm_t comm, tuttiStream_t stream);
 tuttiResult_t ptuttiBarrier(tuttiComm_t comm, tuttiStream_t stream);
 tuttiResult_t ptuttiSend(const void *sendbuff, size_t count,
 			 tuttiDataType_t datatype, int peer, tuttiComm_t comm,

@@ -8,7 +8,10 @@ dist_man_MANS += \
 	man/man1/tutti-run.1 \
 	man/man1/tutti-train.1 \
 	man/man3/tuttiAllGather.3 \
+	man/man3/tuttiAllGatherv.3 \
 	man/man3/tuttiAllReduce.3 \
+	man/man3/tuttiAlltoAll.3 \
+	man/man3/tuttiAlltoAllv.3 \
 	man/man3/tuttiBarrier.3 \
 	man/man3/tuttiBroadcast.3 \
 	man/man3/tuttiCommAbort.3 \
@@ -24,6 +27,8 @@ dist_man_MANS += \
 	man/man3/tuttiCommQuery.3 \
 	man/man3/tuttiCommRegister.3 \
 	man/man3/tuttiCommUserRank.3 \
+	man/man3/tuttiGather.3 \
+	man/man3/tuttiGatherv.3 \
 	man/man3/tuttiGetErrorString.3 \
 	man/man3/tuttiGetLastError.3 \
 	man/man3/tuttiGetUniqueId.3 \
@@ -36,6 +41,9 @@ dist_man_MANS += \
 	man/man3/tuttiRedOpDestroy.3 \
 	man/man3/tuttiReduce.3 \
 	man/man3/tuttiReduceScatter.3 \
+	man/man3/tuttiReduceScatterv.3 \
+	man/man3/tuttiScatter.3 \
+	man/man3/tuttiScatterv.3 \
 	man/man3/tuttiSend.3 \
 	man/man7/tutti.7 \
 	man/man7/tutti-algorithms.7 \

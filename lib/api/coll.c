@@ -6,34 +6,18 @@
 #include "config.h"
 
 #include "api/api.h"
+#include "api/coll.h"
 #include "base/bits.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "comm/comm.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-/* What is to be checked of one call. */
-struct check {
-	const char *name;
-	struct tuttiComm *comm;
-	tuttiStream_t stream;
-	struct tutti_call call;
-	bool reduces, rooted;
-	size_t in_blocks, out_blocks;
-	bool needs_in, needs_out;
-	/* In place, the smaller buffer is this rank's block of the larger. */
-	size_t in_offset, out_offset;	/* blocks */
-};
-
-static tuttiResult_t check_values(const struct check *k, size_t *block)
+tuttiResult_t tutti_check_kind(const struct check *k)
 {
 	const struct tutti_call *c = &k->call;
-	size_t size = tutti_type_size((int)c->type), all;
 
-	*block = 0;
-	if (!size)
+	if (!tutti_type_size((int)c->type))
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: %d is not a data type", k->name,
 				  (int)c->type);
@@ -41,6 +25,15 @@ static tuttiResult_t check_values(const struct check *k, size_t *block)
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: rank %d does not exist, there are %d "
 				  "ranks", k->name, c->root, k->comm->ranks);
+	return tuttiSuccess;
+}
+
+static tuttiResult_t check_count(const struct check *k, size_t *block)
+{
+	const struct tutti_call *c = &k->call;
+	size_t size = tutti_type_size((int)c->type), all;
+
+	*block = 0;
 	if (!tutti_mul(c->count, size, block) ||
 	    !tutti_mul(*block, tutti_max(k->in_blocks, k->out_blocks), &all) ||
 	    all > SIZE_MAX / 2)
@@ -73,11 +66,9 @@ static tuttiResult_t check_buffers(const struct check *k, size_t block)
 	return tuttiSuccess;
 }
 
-static tuttiResult_t checked_run(const struct check *k)
+tuttiResult_t tutti_check_state(const struct check *k)
 {
 	tuttiResult_t rc = tutti_comm_check(k->comm, k->name);
-	struct tutti_call call = k->call;
-	size_t block;
 
 	if (rc)
 		return rc;
@@ -89,12 +80,29 @@ static tuttiResult_t checked_run(const struct check *k)
 		return tutti_fail(tuttiInvalidUsage,
 				  "%s: the communicator was finalized",
 				  k->name);
-	rc = check_values(k, &block);
-	if (!rc && k->reduces)
-		rc = tutti_comm_redop_find(k->comm, k->name, &call);
+	return tuttiSuccess;
+}
+
+tuttiResult_t tutti_check_redop(struct check *k)
+{
+	return k->reduces ? tutti_comm_redop_find(k->comm, k->name, &k->call) :
+			    tuttiSuccess;
+}
+
+static tuttiResult_t checked_run(struct check *k)
+{
+	tuttiResult_t rc = tutti_check_state(k);
+	size_t block = 0;
+
+	if (!rc)
+		rc = tutti_check_kind(k);
+	if (!rc)
+		rc = check_count(k, &block);
+	if (!rc)
+		rc = tutti_check_redop(k);
 	if (!rc && block)
 		rc = check_buffers(k, block);
-	return rc ? rc : tutti_comm_run(k->comm, &call);
+	return rc ? rc : tutti_comm_run(k->comm, &k->call);
 }
 
 tuttiResult_t ptuttiAllReduce(const void *sendbuff, void *recvbuff,
@@ -196,6 +204,67 @@ TUTTI_ALIAS(tuttiResult_t, tuttiReduceScatter,
 	    (const void *, void *, size_t, tuttiDataType_t, tuttiRedOp_t,
 	     tuttiComm_t, tuttiStream_t));
 
+tuttiResult_t ptuttiAlltoAll(const void *sendbuff, void *recvbuff,
+			     size_t count, tuttiDataType_t datatype,
+			     tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiAlltoAll", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_ALLTOALL, .count = count,
+			  .type = datatype, .in = sendbuff, .out = recvbuff },
+		.in_blocks = comm ? (size_t)comm->ranks : 1,
+		.out_blocks = comm ? (size_t)comm->ranks : 1,
+		.needs_in = true, .needs_out = true,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiAlltoAll,
+	    (const void *, void *, size_t, tuttiDataType_t, tuttiComm_t,
+	     tuttiStream_t));
+
+tuttiResult_t ptuttiGather(const void *sendbuff, void *recvbuff,
+			   size_t sendcount, tuttiDataType_t datatype,
+			   int root, tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiGather", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_GATHER, .count = sendcount,
+			  .type = datatype, .root = root,
+			  .in = sendbuff, .out = recvbuff },
+		.rooted = true, .in_blocks = 1,
+		.out_blocks = comm ? (size_t)comm->ranks : 1,
+		.needs_in = true, .needs_out = comm && comm->rank == root,
+		.out_offset = comm ? (size_t)comm->rank : 0,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiGather,
+	    (const void *, void *, size_t, tuttiDataType_t, int, tuttiComm_t,
+	     tuttiStream_t));
+
+tuttiResult_t ptuttiScatter(const void *sendbuff, void *recvbuff,
+			    size_t recvcount, tuttiDataType_t datatype,
+			    int root, tuttiComm_t comm, tuttiStream_t stream)
+{
+	struct check k = {
+		.name = "tuttiScatter", .comm = comm, .stream = stream,
+		.call = { .coll = TUTTI_SCATTER, .count = recvcount,
+			  .type = datatype, .root = root,
+			  .in = sendbuff, .out = recvbuff },
+		.rooted = true, .in_blocks = comm ? (size_t)comm->ranks : 1,
+		.out_blocks = 1, .needs_in = comm && comm->rank == root,
+		.needs_out = true,
+		.in_offset = comm ? (size_t)comm->rank : 0,
+	};
+
+	return checked_run(&k);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiScatter,
+	    (const void *, void *, size_t, tuttiDataType_t, int, tuttiComm_t,
+	     tuttiStream_t));
+
 tuttiResult_t ptuttiBarrier(tuttiComm_t comm, tuttiStream_t stream)
 {
 	struct check k = {
@@ -209,7 +278,7 @@ tuttiResult_t ptuttiBarrier(tuttiComm_t comm, tuttiStream_t stream)
 TUTTI_ALIAS(tuttiResult_t, tuttiBarrier, (tuttiComm_t, tuttiStream_t));
 
 /* To or from oneself there is nobody who could do the other half. */
-static tuttiResult_t check_self(const struct check *k)
+static tuttiResult_t check_self(struct check *k)
 {
 	if (k->comm && k->call.root == k->comm->rank)
 		return tutti_fail(tuttiInvalidUsage,

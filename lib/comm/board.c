@@ -46,7 +46,7 @@ static uint64_t pack(const struct tutti_call *c)
 {
 	return (uint64_t)(uint32_t)c->root << 32 | (uint64_t)c->coll << 24 |
 	       (uint64_t)c->type << 16 | (uint64_t)tutti_call_redop(c) << 8 |
-	       c->sending;
+	       (uint64_t)c->uneven << 1 | c->sending;
 }
 
 static void unpack(struct tutti_call *c, uint64_t what)
@@ -56,6 +56,7 @@ static void unpack(struct tutti_call *c, uint64_t what)
 	c->coll = (enum tutti_coll)(what >> 24 & 0xff);
 	c->type = (tuttiDataType_t)(what >> 16 & 0xff);
 	c->redop = (tuttiRedOp_t)(what >> 8 & 0xff);
+	c->uneven = what >> 1 & 1;
 	c->sending = what & 1;
 }
 
@@ -65,7 +66,8 @@ static void entry_write(struct entry *e, const struct tutti_call *call,
 	/* Partner: the loads in entry_read. */
 	atomic_store_explicit(&e->seq, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&e->count, call->count, memory_order_relaxed);
+	atomic_store_explicit(&e->count, call->uneven ? 0 : call->count,
+			      memory_order_relaxed);
 	atomic_store_explicit(&e->what, pack(call), memory_order_relaxed);
 	atomic_store_explicit(&e->seq, seq, memory_order_release);
 }
@@ -133,8 +135,12 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap)
 	}
 	if (call->coll == TUTTI_SENDRECV)
 		coll = call->sending ? "send" : "recv";
-	n = snprintf(out, cap, "%s of %zu %s", coll, call->count,
-		     tutti_type_name((int)call->type));
+	if (call->uneven)
+		n = snprintf(out, cap, "%sv of %s", coll,
+			     tutti_type_name((int)call->type));
+	else
+		n = snprintf(out, cap, "%s of %zu %s", coll, call->count,
+			     tutti_type_name((int)call->type));
 	if (n > 0 && (size_t)n < cap && tutti_coll_reduces(call->coll))
 		n += snprintf(out + n, cap - (size_t)n, ", %s",
 			      tutti_redop_name(tutti_call_redop(call)));

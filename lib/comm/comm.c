@@ -294,6 +294,7 @@ static void free_all(struct tuttiComm *comm)
 	tutti_board_close(comm);
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
+	tutti_blocks_free(comm);
 	tutti_registrations_free(comm);
 	tutti_redops_free(comm);
 	tutti_job_fini(&comm->job);

@@ -20,29 +20,46 @@
 #define TUTTI_XPORTS_MAX 4
 #define TUTTI_ERROR_TEXT 1024
 
+/* The blocks of one buffer of a v-form; borrowed for the call. */
+struct tutti_layout {
+	const size_t *counts;	/* of the blocks; NULL: no such buffer here */
+	const size_t *displs;	/* NULL: one after another */
+};
+
 /* What one rank is asked to do: the arguments that must agree, and the
  * buffers. */
 struct tutti_call {
 	enum tutti_coll coll;
+	/* Elements of a block.  Of a v-form, for the choice of an algorithm:
+	 * the mean if all ranks know all counts, else 0. */
 	size_t count;
 	tuttiDataType_t type;
 	tuttiRedOp_t redop;
 	int root;		/* or peer */
 	bool sending;		/* of TUTTI_SENDRECV */
 	struct tutti_redop made;	/* if `redop` is one of these */
+	bool uneven;		/* a v-form: */
+	struct tutti_layout in_blocks, out_blocks;
 	const void *in;
 	void *out;
 };
 
+/* All ranks know all counts of this v-form. */
+static inline bool tutti_counts_common(enum tutti_coll coll)
+{
+	return coll == TUTTI_ALL_GATHER || coll == TUTTI_REDUCE_SCATTER;
+}
+
 struct tutti_plans;
 struct tutti_book;
+struct tutti_blocks;
 struct tutti_registration;
 
 /* A question to another rank. */
 struct tutti_question {
 	int peer;			/* -1: none is open */
-	int what;			/* enum tutti_ask */
 	uint64_t seq;
+	char what[64];			/* as it was sent */
 	bool answered;
 	char text[128];
 };
@@ -74,6 +91,7 @@ struct tuttiComm {
 	struct tutti_job job;
 	struct tutti_plans *plans;
 	struct tutti_book *book;	/* see board.c */
+	struct tutti_blocks *blocks;	/* see blocks.c; NULL until needed */
 	struct tutti_registration *registrations; /* see memory.c */
 	struct tutti_redops *redops;	/* see redops.c */
 	uint64_t seq;			/* collectives begun */
@@ -174,7 +192,7 @@ struct tutti_plan {
 	tuttiDataType_t type;
 	tuttiRedOp_t redop;
 	int root;
-	bool sending;
+	bool sending, uneven;
 	uint64_t hash;			/* of what must agree on all ranks */
 	const char *algo;
 	struct tutti_recipe recipe;
@@ -184,6 +202,29 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 			     const struct tutti_call *call,
 			     const struct tutti_plan **out);
 void tutti_plans_free(struct tuttiComm *comm);
+
+/* What a plan lacks for a v-form or an all-to-all in place: the recipe with
+ * the blocks of this call, and from where to read.  Both stay until the next
+ * call.  Errors: tuttiSystemError. */
+bool tutti_blocks_wanted(const struct tutti_call *call);
+tuttiResult_t tutti_blocks_prepare(struct tuttiComm *comm,
+				   const struct tutti_call *call,
+				   const struct tutti_plan *plan,
+				   const struct tutti_recipe **recipe,
+				   const void **in);
+void tutti_blocks_free(struct tuttiComm *comm);
+
+/* Remember the counts of v-form number seq, before the board has it. */
+tuttiResult_t tutti_counts_begin(struct tuttiComm *comm,
+				 const struct tutti_call *call, uint64_t seq);
+/* Tell `peer` in two numbers about a remembered v-form: what this rank sends
+ * to it and expects from it; or of one whose counts all know, a digest of
+ * counts `from` to `to` - 1, which is the count itself if that is one.  False:
+ * number seq was no v-form, or is too long ago.  Any thread. */
+bool tutti_counts_tell(struct tuttiComm *comm, int peer, uint64_t seq,
+		       int from, int to, uint64_t *first, uint64_t *second);
+/* Are all counts of v-form number seq common knowledge? */
+bool tutti_counts_are_common(struct tuttiComm *comm, uint64_t seq);
 void tutti_registrations_free(struct tuttiComm *comm);
 void tutti_redops_free(struct tuttiComm *comm);
 
@@ -201,7 +242,7 @@ void tutti_board_close(struct tuttiComm *comm);
 void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 		       uint64_t seq);
 /* Describe what `rank` of this node called as collective number seq; false if
- * it has not yet, or that is long ago. */
+ * it has not yet, or that is long ago.  A v-form's counts are not in it. */
 bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
 			    char *out, size_t cap);
 /* Describe this rank's own message number seq to or from `peer`. */
@@ -216,10 +257,14 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap);
 bool tutti_board_missing(struct tuttiComm *comm, uint64_t seq, char *out,
 			 size_t cap);
 
-/* Ask `peer` what it called as that number: a collective, or the other half of
- * a message that this rank is `sending` or receives.  The answer is there once
- * tutti_ask_answer is true; a rank that has not called yet does not answer. */
-enum tutti_ask { TUTTI_ASK_COLLECTIVE, TUTTI_ASK_SENT, TUTTI_ASK_RECEIVED };
+/* Ask `peer` what it called as that number: a collective, the other half of a
+ * message that this rank is `sending` or receives, or counts of a v-form as in
+ * tutti_counts_tell.  The answer is there once tutti_ask_answer is true; a
+ * rank that has not called yet does not answer. */
+enum tutti_ask {
+	TUTTI_ASK_COLLECTIVE, TUTTI_ASK_SENT, TUTTI_ASK_RECEIVED,
+	TUTTI_ASK_COUNTS
+};
 void tutti_ask(struct tuttiComm *comm, int peer, enum tutti_ask what,
 	       uint64_t seq);
 bool tutti_ask_answer(struct tuttiComm *comm, char *out, size_t cap);
@@ -234,7 +279,7 @@ tuttiResult_t tutti_comm_mismatch(struct tuttiComm *comm,
 /* Does `peer`, for which this rank has waited long, call something else?
  * Looks or asks, and does not wait for the answer. */
 bool tutti_comm_suspect(struct tuttiComm *comm, const struct tutti_call *call,
-			uint64_t seq, int peer, bool ask);
+			uint64_t seq, int peer, bool ask_now);
 
 /* Wake the thread inside, wherever it waits. */
 void tutti_comm_ring(struct tuttiComm *comm);

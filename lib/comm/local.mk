@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libtutti_core_la_SOURCES += \
 	lib/comm/ask.c \
+	lib/comm/blocks.c \
 	lib/comm/board.c \
 	lib/comm/comm.c lib/comm/comm.h \
 	lib/comm/join.c \

@@ -21,7 +21,7 @@
 struct stored {
 	const struct tutti_algo *algo;
 	int root;
-	bool sending, mapped, strict;
+	bool sending, mapped, strict, uneven;
 	struct tutti_program *program;
 	struct stored *next;
 };
@@ -40,7 +40,8 @@ static struct tutti_plans *table_of(struct tuttiComm *comm)
 
 static uint64_t call_hash(const struct tutti_call *c)
 {
-	uint64_t h = tutti_mix(0x7475747469ull + (uint64_t)c->coll, c->count);
+	uint64_t h = tutti_mix(0x7475747469ull + (uint64_t)c->coll,
+			       c->uneven ? UINT64_MAX : c->count);
 
 	h = tutti_mix(h, (uint64_t)c->type << 32 |
 			 (uint64_t)tutti_call_redop(c));
@@ -53,7 +54,19 @@ static bool same_call(const struct tutti_plan *p, const struct tutti_call *c)
 {
 	return p->hash && p->coll == c->coll && p->count == c->count &&
 	       p->type == c->type && p->redop == c->redop &&
-	       p->root == c->root && p->sending == c->sending;
+	       p->root == c->root && p->sending == c->sending &&
+	       p->uneven == c->uneven;
+}
+
+/* Counts of a v-form are no part of its hash, and on them may depend which
+ * algorithm a rank takes. */
+static uint64_t uneven_hash(const struct tutti_call *c, const char *algo)
+{
+	uint64_t h = call_hash(c);
+
+	while (*algo)
+		h = tutti_mix(h, (unsigned char)*algo++);
+	return h | 1;
 }
 
 static tuttiResult_t get_program(struct tuttiComm *comm,
@@ -71,7 +84,7 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	for (k = t->stored; k; k = k->next)
 		if (k->algo == entry->algo && k->root == q->root &&
 		    k->sending == q->sending && k->mapped == q->mapped &&
-		    k->strict == q->strict) {
+		    k->strict == q->strict && k->uneven == q->uneven) {
 			*out = k->program;
 			return tuttiSuccess;
 		}
@@ -83,6 +96,7 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	k->sending = q->sending;
 	k->mapped = q->mapped;
 	k->strict = q->strict;
+	k->uneven = q->uneven;
 	rc = tutti_sched_build(&s, entry->algo, q);
 	if (rc) {
 		free(k);
@@ -136,7 +150,7 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	struct tutti_query q = {
 		.coll = call->coll, .shape = &comm->shape, .rank = comm->rank,
 		.root = call->root, .sending = call->sending,
-		.strict = comm->strict,
+		.strict = comm->strict, .uneven = call->uneven,
 		.in_order = call->made.kind == TUTTI_REDOP_ORDERED,
 	};
 	const struct tutti_program *mail, *mapped = NULL;
@@ -146,15 +160,16 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	rc = tutti_choose(&choice, &q, call->count, call->type, call->redop);
 	if (rc)
 		return rc;
-	tutti_log(TUTTI_LOG_TRACE, "%s of %zu %s: %s, because %s",
-		  tutti_coll_name(call->coll), call->count,
+	tutti_log(TUTTI_LOG_TRACE, "%s%s of %zu %s: %s, because %s",
+		  tutti_coll_name(call->coll), call->uneven ? "v" : "",
+		  call->count,
 		  tutti_type_name((int)call->type), choice.entry->name,
 		  choice.reason);
 	memset(p, 0, sizeof(*p));
 	q.strict = choice.strict;
 	rc = get_program(comm, choice.entry, &q, &mail);
 	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
-	    comm->ranks > 1 && comm->exec.map_ops &&
+	    comm->ranks > 1 && comm->exec.map_ops && !call->uneven &&
 	    /* Nobody knows the factors of others. */
 	    call->made.kind != TUTTI_REDOP_PREMUL) {
 		q.mapped = true;
@@ -168,11 +183,12 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	p->redop = call->redop;
 	p->root = call->root;
 	p->sending = call->sending;
+	p->uneven = call->uneven;
 	p->algo = choice.entry->name;
 	fill_recipe(comm, call, &p->recipe);
 	p->recipe.strict = q.strict;
 	tutti_recipe_cut(&p->recipe, &comm->exec, mail, mapped);
-	p->hash = call_hash(call);
+	p->hash = call->uneven ? uneven_hash(call, p->algo) : call_hash(call);
 	return tuttiSuccess;
 }
 
@@ -181,8 +197,8 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 			     const struct tutti_plan **out)
 {
 	struct tutti_plans *t = table_of(comm);
-	uint64_t at = tutti_mix(call_hash(call), (uint64_t)call->root * 2 +
-						 call->sending);
+	uint64_t at = tutti_mix(call_hash(call) + call->count,
+				(uint64_t)call->root * 2 + call->sending);
 	struct tutti_plan *p;
 	tuttiResult_t rc;
 

@@ -275,7 +275,9 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 	struct run r = { .comm = comm, .call = call,
 			 .p2p = call->coll == TUTTI_SENDRECV,
 			 .suspect_ns = SUSPECT_NS };
+	const struct tutti_recipe *recipe;
 	const struct tutti_plan *plan;
+	const void *in = call->in;
 	tuttiResult_t rc;
 
 	if (atomic_load_explicit(&comm->error, memory_order_acquire) ||
@@ -293,11 +295,18 @@ static tuttiResult_t run_inside(struct tuttiComm *comm,
 	if (rc)
 		return fail_start(&r, rc);
 	comm->algo_name = plan->algo;
+	if (call->uneven)
+		rc = tutti_counts_begin(comm, call, r.seq);
 	tutti_board_begin(comm, call, r.seq);
-	if (!call->count && call->coll != TUTTI_BARRIER)
+	if (!call->count && call->coll != TUTTI_BARRIER && !call->uneven)
 		return tuttiSuccess;
-	rc = tutti_job_start(&comm->job, &plan->recipe, call->in, call->out,
-			     (uint32_t)(tutti_mix(plan->hash, r.seq) >> 32));
+	recipe = &plan->recipe;
+	if (!rc && tutti_blocks_wanted(call))
+		rc = tutti_blocks_prepare(comm, call, plan, &recipe, &in);
+	if (!rc)
+		rc = tutti_job_start(&comm->job, recipe, in, call->out,
+				     (uint32_t)(tutti_mix(plan->hash,
+							  r.seq) >> 32));
 	return rc ? fail_start(&r, rc) : wait_job(&r);
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of collective calls share: the checks of every call. */
+#ifndef TUTTI_API_COLL_H
+#define TUTTI_API_COLL_H
+
+#include <stdbool.h>
+
+#include "comm/comm.h"
+
+/* What is to be checked of one call. */
+struct check {
+	const char *name;
+	struct tuttiComm *comm;
+	tuttiStream_t stream;
+	struct tutti_call call;
+	bool reduces, rooted;
+	size_t in_blocks, out_blocks;
+	bool needs_in, needs_out;
+	/* In place, the smaller buffer is this rank's block of the larger. */
+	size_t in_offset, out_offset;	/* blocks */
+};
+
+/* Communicator and stream. */
+tuttiResult_t tutti_check_state(const struct check *k);
+/* Type and root. */
+tuttiResult_t tutti_check_kind(const struct check *k);
+/* The operator, and its details in the call if a program made it. */
+tuttiResult_t tutti_check_redop(struct check *k);
+
+#endif
