@@ -15,17 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD 128
-#define FILL 0x5a
-
-struct buffer {
-	char *base;		/* of the allocation */
-	char *data;
-	size_t bytes;
-	bool shared;
-};
-
-static int buffer_make(struct buffer *b, size_t bytes, bool shared)
+int buffer_make(struct buffer *b, size_t bytes, bool shared)
 {
 	size_t all = bytes + 2 * GUARD;
 
@@ -44,12 +34,17 @@ static int buffer_make(struct buffer *b, size_t bytes, bool shared)
 	return 0;
 }
 
-static void buffer_free(struct buffer *b)
+void buffer_free(struct buffer *b)
 {
 	if (b->shared)
 		tuttiMemFree(b->base);
 	else
 		free(b->base);
+}
+
+bool buffer_shared(const struct world *w, const struct shot *s)
+{
+	return s->memory == 1 || (s->memory == 2 && w->rank % 2 == 0);
 }
 
 static int guards_broken(const struct buffer *b)
@@ -65,11 +60,14 @@ static bool is_unsigned(tuttiDataType_t t)
 	return t == tuttiUint8 || t == tuttiUint32 || t == tuttiUint64;
 }
 
-/* Element i of what rank r gives. */
-static double value(const struct shot *s, int ranks, int r, size_t i)
+double shot_value(const struct shot *s, int ranks, int r, size_t i)
 {
 	size_t k = i + (size_t)r;
 
+	/* Of what only moves, no two blocks are alike. */
+	if (!tutti_coll_reduces(s->coll))
+		return (double)((i * 7 + i / 13 * 4 + (size_t)r * 5) % 13) -
+		       (is_unsigned(s->type) ? 0 : 6);
 	if (s->redop == tuttiProd) {
 		double sign = !is_unsigned(s->type) && k % 2 ? -1 : 1;
 
@@ -81,12 +79,12 @@ static double value(const struct shot *s, int ranks, int r, size_t i)
 	return (double)(k % 3) - (is_unsigned(s->type) ? 0 : 1);
 }
 
-static double reduced(const struct shot *s, int ranks, size_t i)
+double shot_reduced(const struct shot *s, int ranks, size_t i)
 {
-	double acc = value(s, ranks, 0, i);
+	double acc = shot_value(s, ranks, 0, i);
 
 	for (int r = 1; r < ranks; r++) {
-		double v = value(s, ranks, r, i);
+		double v = shot_value(s, ranks, r, i);
 
 		switch ((int)s->redop) {
 		case tuttiProd:
@@ -118,19 +116,29 @@ static bool expected(const struct shot *s, int ranks, int r, size_t i,
 {
 	switch (s->coll) {
 	case TUTTI_ALL_REDUCE:
-		*v = reduced(s, ranks, i);
+		*v = shot_reduced(s, ranks, i);
 		return true;
 	case TUTTI_REDUCE:
-		*v = reduced(s, ranks, i);
+		*v = shot_reduced(s, ranks, i);
 		return r == s->root;
 	case TUTTI_BROADCAST:
-		*v = value(s, ranks, s->root, i);
+		*v = shot_value(s, ranks, s->root, i);
 		return true;
 	case TUTTI_ALL_GATHER:
-		*v = value(s, ranks, (int)(i / s->count), i % s->count);
+		*v = shot_value(s, ranks, (int)(i / s->count), i % s->count);
 		return true;
 	case TUTTI_REDUCE_SCATTER:
-		*v = reduced(s, ranks, i + (size_t)r * s->count);
+		*v = shot_reduced(s, ranks, i + (size_t)r * s->count);
+		return true;
+	case TUTTI_ALLTOALL:
+		*v = shot_value(s, ranks, (int)(i / s->count),
+				(size_t)r * s->count + i % s->count);
+		return true;
+	case TUTTI_GATHER:
+		*v = shot_value(s, ranks, (int)(i / s->count), i % s->count);
+		return r == s->root;
+	case TUTTI_SCATTER:
+		*v = shot_value(s, ranks, s->root, (size_t)r * s->count + i);
 		return true;
 	default:
 		return false;
@@ -155,6 +163,14 @@ static tuttiResult_t call(const struct shot *s, const void *in, void *out,
 	case TUTTI_REDUCE_SCATTER:
 		return tuttiReduceScatter(in, out, s->count, s->type,
 					  s->redop, comm, NULL);
+	case TUTTI_ALLTOALL:
+		return tuttiAlltoAll(in, out, s->count, s->type, comm, NULL);
+	case TUTTI_GATHER:
+		return tuttiGather(in, out, s->count, s->type, s->root, comm,
+				   NULL);
+	case TUTTI_SCATTER:
+		return tuttiScatter(in, out, s->count, s->type, s->root, comm,
+				    NULL);
 	default:
 		return tuttiBarrier(comm, NULL);
 	}
@@ -167,29 +183,42 @@ struct frame {
 	size_t nin, nout;	/* elements */
 };
 
+/* In place, on a rank that has both buffers. */
+static void coincide(struct frame *f, const struct world *w,
+		     const struct shot *s)
+{
+	size_t own = (size_t)w->rank * s->count * number_size(s->type);
+	bool root = !tutti_coll_rooted(s->coll) || w->rank == s->root;
+
+	if (s->coll == TUTTI_REDUCE_SCATTER ||
+	    (s->coll == TUTTI_SCATTER && root))
+		f->recv = f->in.data + own;
+	else if (s->coll == TUTTI_ALL_GATHER ||
+		 (s->coll == TUTTI_GATHER && root))
+		f->send = f->out.data + own;
+	else if (root)
+		f->send = f->out.data;
+}
+
 /* Buffers and where, in place, they coincide. */
 static int frame_make(struct frame *f, const struct world *w,
 		      const struct shot *s)
 {
 	size_t n = (size_t)w->ranks, size = number_size(s->type);
-	bool shared = s->memory == 1 || (s->memory == 2 && w->rank % 2 == 0);
+	bool shared = buffer_shared(w, s);
+	enum tutti_coll c = s->coll;
 
-	f->nin = s->count * (s->coll == TUTTI_REDUCE_SCATTER ? n : 1);
-	f->nout = s->count * (s->coll == TUTTI_ALL_GATHER ? n : 1);
+	f->nin = s->count * (c == TUTTI_REDUCE_SCATTER || c == TUTTI_SCATTER ||
+			     c == TUTTI_ALLTOALL ? n : 1);
+	f->nout = s->count * (c == TUTTI_ALL_GATHER || c == TUTTI_GATHER ||
+			      c == TUTTI_ALLTOALL ? n : 1);
 	if (buffer_make(&f->in, f->nin * size, shared) ||
 	    buffer_make(&f->out, f->nout * size, shared))
 		return 1;
 	f->send = f->in.data;
 	f->recv = f->out.data;
-	if (!s->in_place)
-		return 0;
-	if (s->coll == TUTTI_REDUCE_SCATTER)
-		f->recv = f->in.data + (size_t)w->rank * s->count * size;
-	else if (s->coll == TUTTI_ALL_GATHER)
-		f->send = f->out.data + (size_t)w->rank * s->count * size;
-	else if ((s->coll != TUTTI_REDUCE && s->coll != TUTTI_BROADCAST) ||
-		 w->rank == s->root)
-		f->send = f->out.data;
+	if (s->in_place)
+		coincide(f, w, s);
 	return 0;
 }
 
@@ -232,7 +261,7 @@ static int check(const struct world *w, const struct shot *s,
 					number_load(s->type, want, 0));
 	}
 	for (size_t i = 0; i < f->nin && f->send == f->in.data; i++) {
-		double v = value(s, w->ranks, w->rank, i);
+		double v = shot_value(s, w->ranks, w->rank, i);
 		double got = number_load(s->type, f->send, i);
 
 		/* In place, the own block of a reduce-scatter is the result. */
@@ -258,7 +287,7 @@ int shoot(struct world *w, const struct shot *s)
 	}
 	for (size_t i = 0; i < f.nin; i++)
 		number_store(s->type, (char *)f.send, i,
-			     value(s, w->ranks, w->rank, i));
+			     shot_value(s, w->ranks, w->rank, i));
 	/* Twice, since a shared buffer is reached in place from the second
 	 * operation on. */
 	for (int turn = 0; turn < 2; turn++) {
@@ -277,7 +306,7 @@ int shoot(struct world *w, const struct shot *s)
 		else
 			for (size_t i = 0; i < f.nin; i++)
 				number_store(s->type, (char *)f.send, i,
-					     value(s, w->ranks, w->rank, i));
+					     shot_value(s, w->ranks, w->rank, i));
 	}
 	bad = 0;
 out:

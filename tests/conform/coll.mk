@@ -3,6 +3,7 @@
 check_PROGRAMS += tests/conform/walk
 tests_conform_walk_SOURCES = \
 	tests/conform/coll.c tests/conform/coll.h \
+	tests/conform/coll_v.c \
 	tests/conform/number.c tests/conform/number.h \
 	tests/conform/walk.c \
 	tests/conform/world.c tests/conform/world.h

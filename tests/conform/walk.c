@@ -67,6 +67,9 @@ static int walk_counts(struct world *w, const struct tutti_algo *a)
 	size_t many = w->ranks > 9 ? 11 : tutti_countof(counts);
 	int bad = 0;
 
+	/* Its blocks grow with the square of the ranks. */
+	if (a->coll == TUTTI_ALLTOALL && w->ranks > 3)
+		many = tutti_min(many, 12);
 	for (size_t i = 0; i < many && !bad; i++)
 		for (int in_place = 0; in_place < 2 && !bad; in_place++) {
 			struct shot s = { a->coll, counts[i], tuttiFloat32,
@@ -98,13 +101,40 @@ static int walk_roots(struct world *w, const struct tutti_algo *a)
 {
 	int bad = 0;
 
-	if (a->coll != TUTTI_REDUCE && a->coll != TUTTI_BROADCAST)
+	if (!tutti_coll_rooted(a->coll))
 		return 0;
 	for (int root = 0; root < w->ranks && !bad; root++) {
 		struct shot s = { a->coll, 1111, tuttiInt32, tuttiSum, root,
-				  false, 0 };
+				  root % 2 != 0, 0 };
 
 		bad = shoot(w, &s);
+	}
+	return bad;
+}
+
+/* The v-form: all types, then roots, layouts and kinds of memory. */
+static int walk_uneven(struct world *w, const struct tutti_algo *a)
+{
+	int bad = 0;
+
+	for (int t = 0; t < tuttiNumTypes && !bad; t++) {
+		int op = reduces(a->coll) ? t % tuttiNumOps : 0;
+		struct shot_v v = {
+			.s = { a->coll, 0, t, op, t % w->ranks, t % 2, 0 },
+			.seed = (unsigned int)t, .layout = t % 3,
+		};
+
+		if (allowed(a, t, op))
+			bad = shoot_v(w, &v);
+	}
+	for (int k = 0; k < 24 && !bad; k++) {
+		struct shot_v v = {
+			.s = { a->coll, 0, tuttiFloat32, tuttiSum,
+			       k % w->ranks, k % 2 != 0, k / 6 % 3 },
+			.seed = 100u + (unsigned int)k / 2, .layout = k / 2 % 3,
+		};
+
+		bad = shoot_v(w, &v);
 	}
 	return bad;
 }
@@ -118,9 +148,7 @@ static int walk_algo(struct world *w, const struct tutti_algo_entry *e)
 	int bad;
 
 	q.shape = &shape;
-	if (e->algo->coll == TUTTI_SENDRECV || e->algo->coll == TUTTI_ALLTOALL ||
-	    e->algo->coll == TUTTI_GATHER || e->algo->coll == TUTTI_SCATTER ||
-	    !e->algo->serves(&q))
+	if (e->algo->coll == TUTTI_SENDRECV || !e->algo->serves(&q))
 		return 0;
 	snprintf(force, sizeof(force), "%s:%s",
 		 tutti_coll_name(e->algo->coll), e->name);
@@ -137,6 +165,8 @@ static int walk_algo(struct world *w, const struct tutti_algo_entry *e)
 		bad = walk_roots(w, e->algo);
 	if (!bad)
 		bad = walk_memory(w, e->algo);
+	if (!bad && e->algo->flags & TUTTI_UNEVEN)
+		bad = walk_uneven(w, e->algo);
 	if (bad)
 		fprintf(stderr, "rank %d: %s failed\n", w->rank, force);
 	return bad;
