@@ -74,7 +74,6 @@ static tuttiResult_t list_begin(struct tutti_sink *k,
 		.rank = q->rank,
 		.root = q->root,
 		.mapped = q->mapped,
-		.widest = q->widest,
 		.pieces = pieces,
 		.scratch = scratch,
 	};
@@ -82,6 +81,11 @@ static tuttiResult_t list_begin(struct tutti_sink *k,
 	tutti_coll_blocks(q->coll, header.ranks, q->sending,
 			  &header.blocks_in, &header.blocks_out);
 	return tutti_list_begin((struct tutti_list *)k, &header);
+}
+
+static void list_widest(struct tutti_sink *k, uint32_t nchunks)
+{
+	((struct tutti_list *)k)->sched->widest = nchunks;
 }
 
 static tuttiResult_t list_lane(struct tutti_sink *k)
@@ -176,6 +180,7 @@ void tutti_list_init(struct tutti_list *l)
 	*l = (struct tutti_list){
 		.sink = {
 			.begin = list_begin,
+			.widest = list_widest,
 			.lane = list_lane,
 			.run = list_run,
 			.op = list_op,

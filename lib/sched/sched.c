@@ -125,7 +125,7 @@ const struct tutti_op *tutti_sched_op(const struct tutti_sched *s, int lane,
 
 uint32_t tutti_sched_widest(const struct tutti_sched *s)
 {
-	uint32_t widest = s->widest > 1 ? s->widest : 1;
+	uint32_t widest = s->widest ? s->widest : 1;
 
 	for (uint32_t i = 0; i < s->nops; i++)
 		if (s->ops[i].nchunks > widest)

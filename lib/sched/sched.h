@@ -150,8 +150,10 @@ struct tutti_sched {
 	const char *algo;	/* name; lives as long as the schedule */
 	int ranks, rank, root;
 	bool mapped;		/* reaches other ranks' memory */
-	uint32_t widest;	/* of all ranks, where one alone cannot tell */
 	uint32_t blocks_in, blocks_out, pieces, scratch;
+	/* The largest nchunks of any rank, where this one's may be less;
+	 * otherwise 0. */
+	uint32_t widest;
 	uint32_t nlanes;
 	struct tutti_lane lanes[TUTTI_LANES_MAX];
 	struct tutti_run *runs;
@@ -184,8 +186,8 @@ void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 		       uint32_t *blocks_in, uint32_t *blocks_out);
 
 /* The largest nchunks of any operation, at least 1: a message carries so many
- * chunk slices at most.  The same on all ranks; if some of them have fewer
- * operations than others, the header says it. */
+ * chunk slices at most.  The same on all ranks; a builder whose ranks differ
+ * says how many it is (tutti_emit_widest). */
 uint32_t tutti_sched_widest(const struct tutti_sched *s);
 
 /* Number of places in `n` spans. */
@@ -231,7 +233,6 @@ struct tutti_query {
 	/* The schedule becomes a part of another.  Where an operation has no
 	 * IN and no OUT, its piece must be the whole number of the chunk. */
 	bool part;
-	uint32_t widest;	/* for the schedule's header, by a composed one */
 };
 
 /*
@@ -243,6 +244,9 @@ struct tutti_sink {
 	tuttiResult_t (*begin)(struct tutti_sink *k,
 			       const struct tutti_query *q, uint32_t pieces,
 			       uint32_t scratch);
+	/* May be NULL: no operation of any rank has more chunks.  Called
+	 * between begin and the first operation, if at all. */
+	void (*widest)(struct tutti_sink *k, uint32_t nchunks);
 	tuttiResult_t (*lane)(struct tutti_sink *k);
 	/* Following operations are done `times` times, up to the next run. */
 	tuttiResult_t (*run)(struct tutti_sink *k, uint32_t times);

@@ -536,16 +536,16 @@ static bool read_sizes(struct reader *r, struct tutti_sched *h)
 	if (!keyed(r, "scratch", 0, CHUNKS_MAX, &n))
 		return false;
 	h->scratch = (uint32_t)n;
-	if (next_word(r)) {
-		if (strcmp(r->word, "widest"))
-			return bad(r, "\"%s\" is one word too many", r->word);
-		if (!word_number(r, 1, CHUNKS_MAX, &n))
-			return false;
-		h->widest = (uint32_t)n;
-	}
 	if ((uint64_t)tutti_max(h->blocks_in, h->blocks_out) * h->pieces >
 	    CHUNKS_MAX)
 		return bad(r, "more than %d chunks", CHUNKS_MAX);
+	if (!next_word(r))
+		return true;
+	if (strcmp(r->word, "widest"))
+		return bad(r, "\"%s\" is one word too many", r->word);
+	if (!word_number(r, 1, CHUNKS_MAX, &n))
+		return false;
+	h->widest = (uint32_t)n;
 	return done(r);
 }
 

@@ -290,6 +290,8 @@ static const char *header_fault(const struct tutti_verifier *v, int rank)
 		return "blocks";
 	if (s->nlanes > TUTTI_LANES_MAX)
 		return "lanes";
+	if (s->widest > tutti_sched_chunks(s, TUTTI_MAIL))
+		return "widest operation";
 	return tutti_sched_widest(s) != v->widest &&
 	       s->coll != TUTTI_SENDRECV ? "widest operation" : NULL;
 }

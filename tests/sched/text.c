@@ -25,6 +25,7 @@ static void expect_equal(const struct tutti_sched *a,
 	cr_assert_eq(a->blocks_out, b->blocks_out);
 	cr_assert_eq(a->pieces, b->pieces);
 	cr_assert_eq(a->scratch, b->scratch);
+	cr_assert_eq(a->widest, b->widest);
 	cr_assert_eq(a->nlanes, b->nlanes);
 	cr_assert_eq(a->nruns, b->nruns);
 	cr_assert_eq(a->nops, b->nops);
