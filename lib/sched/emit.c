@@ -45,6 +45,12 @@ void tutti_emit_begin(struct tutti_emit *e, struct tutti_sink *sink,
 	tutti_emit_lane(e);
 }
 
+void tutti_emit_widest(struct tutti_emit *e, int nchunks)
+{
+	if (!e->rc && e->sink->widest)
+		e->sink->widest(e->sink, (uint32_t)nchunks);
+}
+
 void tutti_emit_lane(struct tutti_emit *e)
 {
 	if (!e->rc)
@@ -159,6 +165,44 @@ void tutti_emit_meet(struct tutti_emit *e)
 	tutti_emit_combine(e, 0, 0);
 }
 
+/* One of the two messages of a round; the range is cut where it wraps. */
+static void pass_on(struct tutti_emit *e, int peer, int chunk, int count,
+		    int n, bool sending)
+{
+	int me = e->q->rank;
+
+	for (int part; count > 0; chunk += part, count -= part) {
+		struct tutti_ref own = tutti_chunk(TUTTI_OUT, me, chunk % n);
+
+		part = tutti_stretch(chunk, count, n);
+		tutti_emit_src(e, sending ? own : tutti_mail(peer));
+		tutti_emit_dst(e, sending ? tutti_mail(peer) : own);
+		tutti_emit_combine(e, 0, (uint32_t)part);
+	}
+}
+
+void tutti_emit_circulate(struct tutti_emit *e, int first, int n,
+			  unsigned int flags)
+{
+	int ranks = e->q->shape->ranks;
+	int me = (e->q->rank - first + 2 * ranks) % ranks;
+	int rounds = tutti_log2_ceil((uint32_t)n);
+
+	if (n > 1)
+		tutti_emit_dst(e, tutti_mail(first + (me + n - 1) % n));
+	tutti_emit_combine(e, flags, 1);
+	for (int k = rounds; k > 0; k--) {
+		int skip = tutti_halved(n, k);
+		int count = tutti_halved(n, k - 1) - skip;
+
+		if (k < rounds)
+			pass_on(e, first + (me + n - skip) % n, me, count, n,
+				true);
+		pass_on(e, first + (me + skip) % n, me + skip, count, n,
+			false);
+	}
+}
+
 bool tutti_emit_serves_strict(const struct tutti_query *q)
 {
 	return !q->mapped || q->shape->nodes <= 1;
@@ -168,6 +212,94 @@ bool tutti_emit_serves(const struct tutti_query *q)
 {
 	return !(q->strict && tutti_coll_reduces(q->coll)) &&
 	       tutti_emit_serves_strict(q);
+}
+
+/* ---- Twin trees --------------------------------------------------------- */
+
+/* Numbers 1 to `last` stand in order in a binary tree, a number with k zeros
+ * at its end k levels above the leaves.  Numbers beyond `last` are left out,
+ * and their children below put in their places. */
+static int up(int x, int last)
+{
+	int low = x & -x;
+
+	if (x == 1 << tutti_log2_floor((uint32_t)last))
+		return 0;
+	do {
+		x = (x ^ low) | low << 1;
+		low = x & -x;
+	} while (x > last);
+	return x;
+}
+
+static int below(int x)
+{
+	int low = x & -x;
+
+	return low > 1 ? x - low / 2 : -1;
+}
+
+static int above(int x, int last)
+{
+	int half = (x & -x) / 2;
+
+	x += half;
+	while (x > last && half > 1) {
+		half /= 2;
+		x -= half;
+	}
+	return half && x <= last ? x : -1;
+}
+
+/* The rank of number x in the first or the second tree; -1 stays. */
+static int seat(int x, int n, int root, int second)
+{
+	if (second && x > 0)
+		x = x < n - 1 ? x + 1 : 1;
+	return x < 0 ? -1 : (root + x) % n;
+}
+
+struct tutti_twin tutti_twin_tree(int n, int root, int rank, int second)
+{
+	int x = (rank - root + n) % n, last = n - 1;
+	struct tutti_twin t = { -1, { -1, -1 } };
+
+	if (n == 1)
+		return t;
+	if (second && x > 0)
+		x = x > 1 ? x - 1 : last;
+	if (x == 0) {
+		t.child[0] = 1 << tutti_log2_floor((uint32_t)last);
+	} else {
+		t.parent = up(x, last);
+		t.child[0] = below(x);
+		t.child[1] = above(x, last);
+	}
+	t.parent = seat(t.parent, n, root, second);
+	t.child[0] = seat(t.child[0], n, root, second);
+	t.child[1] = seat(t.child[1], n, root, second);
+	return t;
+}
+
+void tutti_emit_twin_up(struct tutti_emit *e, int chunk, struct tutti_twin t)
+{
+	if (t.child[0] >= 0)
+		tutti_emit_src(e, tutti_mail(t.child[0]));
+	tutti_emit_src(e, tutti_chunk(TUTTI_IN, e->q->rank, chunk));
+	if (t.child[1] >= 0)
+		tutti_emit_src(e, tutti_mail(t.child[1]));
+	tutti_emit_dst(e, tutti_mail(t.parent));
+	tutti_emit_combine(e, 0, 1);
+}
+
+void tutti_emit_twin_down(struct tutti_emit *e, int chunk, struct tutti_twin t)
+{
+	tutti_emit_src(e, tutti_mail(t.parent));
+	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, e->q->rank, chunk));
+	for (int i = 0; i < 2; i++)
+		if (t.child[i] >= 0)
+			tutti_emit_dst(e, tutti_mail(t.child[i]));
+	tutti_emit_combine(e, 0, 1);
 }
 
 tuttiResult_t tutti_emit_end(struct tutti_emit *e)

@@ -73,6 +73,8 @@ static inline struct tutti_ref tutti_mail_others(const struct tutti_query *q)
 void tutti_emit_begin(struct tutti_emit *e, struct tutti_sink *sink,
 		      const struct tutti_query *q, uint32_t pieces,
 		      uint32_t scratch);
+/* Right after that: the largest nchunks of any rank, if ranks differ. */
+void tutti_emit_widest(struct tutti_emit *e, int nchunks);
 void tutti_emit_lane(struct tutti_emit *e);
 /* What follows is done `times` times; 0: not at all. */
 void tutti_emit_run(struct tutti_emit *e, int times);
@@ -116,6 +118,15 @@ static inline unsigned int tutti_emit_tree(const struct tutti_query *q)
 	return q->strict ? TUTTI_TREE : 0;
 }
 
+/*
+ * The second half of many: number i of `n` ranks, which are rank `first` and
+ * those after it, has chunk i of OUT, and in the end all have all, by the
+ * circulant scheme of allgather_circulant.c.  What stores one's own chunk has
+ * been added as places, and becomes the first operation, with these flags.
+ */
+void tutti_emit_circulate(struct tutti_emit *e, int first, int n,
+			  unsigned int flags);
+
 /* The first error, or success. */
 tuttiResult_t tutti_emit_end(struct tutti_emit *e);
 
@@ -140,5 +151,55 @@ static inline int tutti_from_root(const struct tutti_query *q)
 
 	return (q->rank - q->root + n) % n;
 }
+
+/* A range of `count` of n chunks that goes on with chunk 0 after the last:
+ * how many of it lie in one stretch.  The rest begins at chunk 0. */
+static inline int tutti_stretch(int first, int count, int n)
+{
+	int room = n - first % n;
+
+	return count < room ? count : room;
+}
+
+/* n halved k times, rounded up: the distances of a circulant scheme. */
+static inline int tutti_halved(int n, int k)
+{
+	return (int)(((int64_t)n + (1LL << k) - 1) >> k);
+}
+
+/* The subtree of number v in a binomial tree of n: numbers v and up. */
+static inline int tutti_binomial_size(int v, int n)
+{
+	int low = v & -v;
+
+	return v && low < n - v ? low : n - v;
+}
+
+/* The largest of these but for that of number 0; n over 1. */
+static inline int tutti_binomial_largest(int n)
+{
+	int top = 1 << tutti_log2_floor((uint32_t)n - 1);
+
+	return n - top > top / 2 ? n - top : top / 2;
+}
+
+/*
+ * Two binary trees of n ranks with the same root, which has one child.  Who has
+ * children in one of them has none in the other.  -1: no such rank, and a rank
+ * with children has child[0].
+ *
+ * Numbered from the root on, which is 0, the first tree is in order: child[0]
+ * and its subtree lie below a rank and child[1] above.  The second is the same
+ * with number v in the place of v - 1, and 1 in that of the last.
+ */
+struct tutti_twin {
+	int parent, child[2];
+};
+struct tutti_twin tutti_twin_tree(int n, int root, int rank, int second);
+/* A rank but the root: chunk `chunk` of IN, added to what the children give,
+ * to the parent; of OUT, from the parent and on to the children. */
+void tutti_emit_twin_up(struct tutti_emit *e, int chunk, struct tutti_twin t);
+void tutti_emit_twin_down(struct tutti_emit *e, int chunk,
+			  struct tutti_twin t);
 
 #endif
