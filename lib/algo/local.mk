@@ -2,26 +2,42 @@
 # Algorithms: one line each.  The name before the first _ is the collective's,
 # what follows is the algorithm's, and that is how users call it.
 TUTTI_ALGOS = \
+	lib/algo/allgather_bruck.c \
+	lib/algo/allgather_circulant.c \
 	lib/algo/allgather_direct1.c \
+	lib/algo/allgather_pat.c \
 	lib/algo/allgather_recursive.c \
 	lib/algo/allgather_ring.c \
 	lib/algo/allreduce_binomial.c \
+	lib/algo/allreduce_circulant.c \
+	lib/algo/allreduce_dbtree.c \
 	lib/algo/allreduce_direct1.c \
 	lib/algo/allreduce_direct2.c \
+	lib/algo/allreduce_rabenseifner.c \
 	lib/algo/allreduce_recursive.c \
 	lib/algo/allreduce_ring.c \
+	lib/algo/alltoall_bruck.c \
 	lib/algo/alltoall_direct1.c \
+	lib/algo/alltoall_pairwise.c \
 	lib/algo/barrier_direct1.c \
 	lib/algo/barrier_dissemination.c \
 	lib/algo/broadcast_binomial.c \
 	lib/algo/broadcast_chain.c \
+	lib/algo/broadcast_dbtree.c \
 	lib/algo/broadcast_direct1.c \
+	lib/algo/broadcast_scag.c \
+	lib/algo/broadcast_tree.c \
+	lib/algo/gather_binomial.c \
 	lib/algo/gather_direct1.c \
 	lib/algo/reduce_binomial.c \
+	lib/algo/reduce_dbtree.c \
 	lib/algo/reduce_direct1.c \
 	lib/algo/reduce_direct2.c \
+	lib/algo/reducescatter_circulant.c \
 	lib/algo/reducescatter_direct1.c \
+	lib/algo/reducescatter_pat.c \
 	lib/algo/reducescatter_ring.c \
+	lib/algo/scatter_binomial.c \
 	lib/algo/scatter_direct1.c \
 	lib/algo/sendrecv_direct1.c
 

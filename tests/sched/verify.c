@@ -361,19 +361,22 @@ Test(sched_verify, counts)
 	}
 }
 
-/* A direct or ring form is a handful of records for any number of ranks. */
+/* A direct or ring form is a handful of records for any number of ranks; one
+ * of log2 n steps has a handful for each. */
 Test(sched_verify, records)
 {
 	for (const struct tutti_algo_entry *a = tutti_algos; a->name; a++) {
 		struct tutti_shape shape = { .ranks = 1000, .nodes = 1 };
 		struct tutti_query q = t_query(a->algo, &shape, false, 0);
+		uint32_t few = a->algo->cost(&q).steps <= 20 &&
+			       a->algo->cost(&q).steps >= 9 ? 60 : 12;
 		struct tutti_sched *s;
 
 		q.rank = 1;
 		cr_assert_eq(tutti_sched_build(&s, a->algo, &q), tuttiSuccess);
-		cr_assert_leq(s->nops, 12, "%s %s: %u operations",
+		cr_assert_leq(s->nops, few, "%s %s: %u operations",
 			      tutti_coll_name(q.coll), a->name, s->nops);
-		cr_assert_leq(s->nrefs, 24, "%s %s: %u spans",
+		cr_assert_leq(s->nrefs, few > 12 ? 320 : 24, "%s %s: %u spans",
 			      tutti_coll_name(q.coll), a->name, s->nrefs);
 		tutti_sched_free(s);
 	}
