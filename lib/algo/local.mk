@@ -5,6 +5,7 @@ TUTTI_ALGOS = \
 	lib/algo/allgather_bruck.c \
 	lib/algo/allgather_circulant.c \
 	lib/algo/allgather_direct1.c \
+	lib/algo/allgather_hier.c \
 	lib/algo/allgather_pat.c \
 	lib/algo/allgather_recursive.c \
 	lib/algo/allgather_ring.c \
@@ -13,6 +14,8 @@ TUTTI_ALGOS = \
 	lib/algo/allreduce_dbtree.c \
 	lib/algo/allreduce_direct1.c \
 	lib/algo/allreduce_direct2.c \
+	lib/algo/allreduce_hier.c \
+	lib/algo/allreduce_leader.c \
 	lib/algo/allreduce_rabenseifner.c \
 	lib/algo/allreduce_recursive.c \
 	lib/algo/allreduce_ring.c \
@@ -21,10 +24,12 @@ TUTTI_ALGOS = \
 	lib/algo/alltoall_pairwise.c \
 	lib/algo/barrier_direct1.c \
 	lib/algo/barrier_dissemination.c \
+	lib/algo/barrier_hier.c \
 	lib/algo/broadcast_binomial.c \
 	lib/algo/broadcast_chain.c \
 	lib/algo/broadcast_dbtree.c \
 	lib/algo/broadcast_direct1.c \
+	lib/algo/broadcast_hier.c \
 	lib/algo/broadcast_scag.c \
 	lib/algo/broadcast_tree.c \
 	lib/algo/gather_binomial.c \
@@ -33,15 +38,18 @@ TUTTI_ALGOS = \
 	lib/algo/reduce_dbtree.c \
 	lib/algo/reduce_direct1.c \
 	lib/algo/reduce_direct2.c \
+	lib/algo/reduce_hier.c \
 	lib/algo/reducescatter_circulant.c \
 	lib/algo/reducescatter_direct1.c \
+	lib/algo/reducescatter_hier.c \
 	lib/algo/reducescatter_pat.c \
 	lib/algo/reducescatter_ring.c \
 	lib/algo/scatter_binomial.c \
 	lib/algo/scatter_direct1.c \
 	lib/algo/sendrecv_direct1.c
 
-libtutti_core_la_SOURCES += lib/algo/registry.c $(TUTTI_ALGOS)
+libtutti_core_la_SOURCES += lib/algo/registry.c lib/algo/rails.c \
+	lib/algo/rails.h $(TUTTI_ALGOS)
 
 nodist_libtutti_core_la_SOURCES += lib/algo/registry.inc
 BUILT_SOURCES += lib/algo/registry.inc

@@ -22,6 +22,7 @@ struct stored {
 	const struct tutti_algo *algo;
 	int root;
 	bool sending, mapped, strict, uneven;
+	char levels[TUTTI_LEVELS_MAX];
 	struct tutti_program *program;
 	struct stored *next;
 };
@@ -84,7 +85,8 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	for (k = t->stored; k; k = k->next)
 		if (k->algo == entry->algo && k->root == q->root &&
 		    k->sending == q->sending && k->mapped == q->mapped &&
-		    k->strict == q->strict && k->uneven == q->uneven) {
+		    k->strict == q->strict && k->uneven == q->uneven &&
+		    !strcmp(k->levels, q->levels ? q->levels : "")) {
 			*out = k->program;
 			return tuttiSuccess;
 		}
@@ -97,6 +99,8 @@ static tuttiResult_t get_program(struct tuttiComm *comm,
 	k->mapped = q->mapped;
 	k->strict = q->strict;
 	k->uneven = q->uneven;
+	if (q->levels)
+		memcpy(k->levels, q->levels, strlen(q->levels) + 1);
 	rc = tutti_sched_build(&s, entry->algo, q);
 	if (rc) {
 		free(k);
@@ -167,6 +171,8 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 		  choice.reason);
 	memset(p, 0, sizeof(*p));
 	q.strict = choice.strict;
+	if (choice.levels[0])
+		q.levels = choice.levels;
 	rc = get_program(comm, choice.entry, &q, &mail);
 	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
 	    comm->ranks > 1 && comm->exec.map_ops && !call->uneven &&

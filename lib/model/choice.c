@@ -138,14 +138,34 @@ static const char *demand(const struct tutti_query *q, bool one_combine)
 
 struct forced {
 	int coll;
-	char name[32];
+	char name[TUTTI_LEVELS_MAX + 32];
+	char levels[TUTTI_LEVELS_MAX];	/* of name(levels) */
 	int64_t min, max;
 };
+
+/* Cut "name(levels)" of f->name in two; false if parentheses are wrong. */
+static bool split_levels(struct forced *f)
+{
+	char *open = strchr(f->name, '(');
+	size_t len;
+
+	f->levels[0] = 0;
+	if (!open)
+		return true;
+	*open++ = 0;
+	len = strlen(open);
+	if (!len || open[len - 1] != ')' || len > sizeof(f->levels) ||
+	    open == f->name + 1)
+		return false;
+	memcpy(f->levels, open, len - 1);
+	f->levels[len - 1] = 0;
+	return true;
+}
 
 /* One operation:name[:MIN-MAX] of `len` bytes; false if it is not that. */
 static bool parse_item(const char *text, size_t len, struct forced *f)
 {
-	char item[128], *name, *range, *to;
+	char item[2 * TUTTI_LEVELS_MAX], *name, *range, *to;
 
 	if (len >= sizeof(item))
 		return false;
@@ -169,8 +189,8 @@ static bool parse_item(const char *text, size_t len, struct forced *f)
 			return false;
 	}
 	f->coll = tutti_coll_find(item);
-	snprintf(f->name, sizeof(f->name), "%s", name);
-	return true;
+	return snprintf(f->name, sizeof(f->name), "%s", name) <
+		       (int)sizeof(f->name) && split_levels(f);
 }
 
 /* "direct1, direct2, ring": all of an operation, or those that can serve q. */
@@ -202,6 +222,7 @@ static tuttiResult_t check_item(const char *text, size_t len,
 				struct forced *f)
 {
 	int n = (int)tutti_min(len, (size_t)100);
+	const struct tutti_algo_entry *e;
 	char list[256];
 
 	if (!parse_item(text, len, f))
@@ -215,7 +236,13 @@ static tuttiResult_t check_item(const char *text, size_t len,
 				  "TUTTI_ALGO: \"%.*s\" names no operation of "
 				  "this library; there are %s", n, text, list);
 	}
-	if (tutti_algo_find((enum tutti_coll)f->coll, f->name))
+	e = tutti_algo_find((enum tutti_coll)f->coll, f->name);
+	if (e && f->levels[0] &&
+	    tutti_levels_fault(e->algo, f->levels, list, sizeof(list)))
+		return tutti_fail(tuttiInvalidUsage,
+				  "TUTTI_ALGO: \"%.*s\" cannot be composed: %s",
+				  n, text, list);
+	if (e)
 		return tuttiSuccess;
 	list_algos((enum tutti_coll)f->coll, NULL, false, list, sizeof(list));
 	return tutti_fail(tuttiInvalidUsage,
@@ -230,18 +257,26 @@ static tuttiResult_t use_item(struct tutti_choice *out,
 			      const struct tutti_query *q, bool one_combine)
 {
 	const struct tutti_algo_entry *e = tutti_algo_find(q->coll, f->name);
+	struct tutti_query own = *q;
 	char list[256];
 
-	if (can_serve(e->algo, q, one_combine)) {
+	if (f->levels[0])
+		own.levels = f->levels;
+	if (can_serve(e->algo, &own, one_combine)) {
 		out->entry = e;
+		memcpy(out->levels, f->levels, sizeof(out->levels));
 		out->reason = "TUTTI_ALGO says so";
 		return tuttiSuccess;
 	}
 	list_algos(q->coll, q, one_combine, list, sizeof(list));
 	return tutti_fail(tuttiInvalidUsage,
-			  "TUTTI_ALGO asks for %s as %s, which cannot serve "
-			  "this call%s; those that can are %s",
+			  "TUTTI_ALGO asks for %s as %s%s%s%s, which cannot "
+			  "serve this call%s; those that can are %s",
 			  tutti_coll_name(q->coll), f->name,
+			  f->levels[0] ? " of " : "", f->levels,
+			  e->algo->flags & TUTTI_COMPOSED ?
+				  " (levels need groups of ranks, and algorithms that serve those in one lane)" :
+				  "",
 			  demand(q, one_combine), list[0] ? list : "none");
 }
 
@@ -296,6 +331,7 @@ static tuttiResult_t choose(struct tutti_choice *out,
 	tutti_coll_blocks(q->coll, q->shape->ranks, q->sending, &in, &blocks);
 	bytes *= tutti_max(in, blocks);
 	out->entry = NULL;
+	out->levels[0] = 0;
 	rc = look_up(out, q, bytes, one_combine);
 	if (rc || out->entry)
 		return rc;

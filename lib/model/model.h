@@ -7,7 +7,7 @@
 #ifndef TUTTI_MODEL_MODEL_H
 #define TUTTI_MODEL_MODEL_H
 
-#include "sched/algo.h"
+#include "sched/compose.h"
 
 struct tutti_choice {
 	const struct tutti_algo_entry *entry;
@@ -15,11 +15,14 @@ struct tutti_choice {
 	/* Build it with q->strict, which the query asks for, or which is how
 	 * this algorithm keeps rank order. */
 	bool strict;
+	/* For q->levels of a composed algorithm; "" if it is left to that. */
+	char levels[TUTTI_LEVELS_MAX];
 };
 
 /*
  * Choose for a call of `count` elements (of a block).  TUTTI_ALGO comes first:
- * operation:name[:MIN-MAX],... with MIN and MAX in bytes of the larger of the
+ * operation:name[:MIN-MAX],... (of a composed algorithm name(INSIDE+ACROSS),
+ * see sched/compose.h) with MIN and MAX in bytes of the larger of the
  * whole send and receive buffer, and the first match taken.  Depends only on
  * its arguments and the settings, so all ranks choose alike.
  * Errors: tuttiInvalidUsage if TUTTI_ALGO is malformed or names an algorithm

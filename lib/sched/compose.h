@@ -64,33 +64,54 @@ struct tutti_groups {
 	int *id;		/* 0, 1, 2, ...: every rank a part */
 };
 
-struct tutti_compose;
-typedef void (*tutti_lay_fn)(struct tutti_compose *c);
-
 /* One composition, from the plan to the end of the schedule. */
 struct tutti_compose {
-	const struct tutti_query *q;
+	struct tutti_query own;	/* of the rank that is laid now */
+	const struct tutti_query *q;	/* that one */
 	struct tutti_groups g;
 	int mine, index, size;	/* this rank's group, number in it, ranks */
-	uint32_t rails;		/* what the algorithm's file counts with */
+	/* For the algorithm's file: rails, and whether it is for short
+	 * messages, which the rule of levels heeds. */
+	int rails;
+	bool brief;
 	uint32_t unit;
 	/* Level algorithms' widest operation over their pieces, the largest. */
 	uint32_t wide_num, wide_den;
 	char levels[TUTTI_LEVELS][TUTTI_LEVELS_MAX];
 	bool used[TUTTI_LEVELS];
+	int asked[TUTTI_COLLS];	/* groups that were looked at */
 	int *across;		/* ranks of the phase across */
 	bool measuring;		/* nothing is emitted */
-	uint32_t scratch_own, scratch;
+	/* Pieces of a block of the whole, and scratch chunks of the
+	 * composition's own: for the plan to set.  The levels' scratch lies
+	 * behind it. */
+	uint32_t pieces, scratch_own, scratch;
+	const char *why;	/* what does not fit, the end of a sentence */
 	struct tutti_emit e;	/* for operations of the composition itself */
 };
 
-/* Groups and levels' names; false if the shape has nothing to compose, a text
- * is wrong, or there is no memory (c->e.rc).  Fini in any case. */
-bool tutti_compose_init(struct tutti_compose *c, const struct tutti_query *q);
-void tutti_compose_fini(struct tutti_compose *c);
+/* What an algorithm's file says. */
+struct tutti_form {
+	/* Ask for all level algorithms, then set pieces and scratch_own; false
+	 * if it cannot serve c->q. */
+	bool (*plan)(struct tutti_compose *c);
+	/* Emit all phases of rank c->q->rank, in order. */
+	void (*lay)(struct tutti_compose *c);
+};
 
-/* This composition has phases of `coll` inside the group (of all groups), or
- * across: find their algorithms.  False if one cannot serve. */
+/* For a descriptor's functions. */
+bool tutti_compose_serves(const struct tutti_form *form,
+			  const struct tutti_query *q);
+tuttiResult_t tutti_compose_build(const struct tutti_form *form,
+				  struct tutti_sink *k,
+				  const struct tutti_query *q);
+/* Counted on the schedules of all ranks. */
+struct tutti_cost tutti_compose_cost(const struct tutti_algo *algo,
+				     const struct tutti_query *q);
+
+/* This composition has phases of `coll` inside a group (asked from the first
+ * group on), or across: find their algorithms, and the unit.  False if there
+ * is none that serves. */
 bool tutti_compose_inside(struct tutti_compose *c, enum tutti_coll coll,
 			  int group);
 bool tutti_compose_across(struct tutti_compose *c, enum tutti_coll coll);
@@ -124,23 +145,18 @@ void tutti_phase_inside(struct tutti_compose *c, const struct tutti_phase *p);
 void tutti_phase_across(struct tutti_compose *c, int rail,
 			const struct tutti_phase *p);
 
+static inline int tutti_group_size(const struct tutti_compose *c, int group)
+{
+	return c->g.first[group + 1] - c->g.first[group];
+}
+
+/* Groups of one size, each of consecutive ranks. */
+bool tutti_groups_alike(const struct tutti_compose *c);
+
 /* The member of rail `rail` in this rank's group. */
 static inline int tutti_rail_index(const struct tutti_compose *c, int rail)
 {
 	return rail % c->size;
 }
-
-/* Whether `lay` can be laid for q by all ranks: what serves() asks. */
-bool tutti_compose_fits(struct tutti_compose *c, uint32_t pieces,
-			uint32_t scratch, tutti_lay_fn lay);
-
-/* Emit the whole: `pieces` of it a block, `scratch` chunks for itself. */
-tuttiResult_t tutti_compose_emit(struct tutti_compose *c, struct tutti_sink *k,
-				 uint32_t pieces, uint32_t scratch,
-				 tutti_lay_fn lay);
-
-/* The cost of a composition, counted on the schedules of all ranks. */
-struct tutti_cost tutti_compose_cost(const struct tutti_algo *algo,
-				     const struct tutti_query *q);
 
 #endif

@@ -2,8 +2,8 @@
 # Proofs over all algorithms, without a byte moved, and the proof of the
 # prover: faults planted in schedules.
 if CRITERION
-sched_tests = tests/sched/compare tests/sched/mutate tests/sched/text \
-	tests/sched/verify
+sched_tests = tests/sched/compare tests/sched/levels tests/sched/mutate \
+	tests/sched/text tests/sched/verify
 check_PROGRAMS += $(sched_tests)
 TESTS += $(sched_tests)
 
@@ -11,6 +11,9 @@ sched_tests_common = tests/sched/t_sched.c tests/sched/t_sched.h
 tests_sched_compare_SOURCES = tests/sched/compare.c $(sched_tests_common)
 tests_sched_compare_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 tests_sched_compare_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_levels_SOURCES = tests/sched/levels.c $(sched_tests_common)
+tests_sched_levels_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_levels_LDADD = libtutti-core.la $(CRITERION_LIBS)
 tests_sched_mutate_SOURCES = tests/sched/mutate.c $(sched_tests_common)
 tests_sched_mutate_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 tests_sched_mutate_LDADD = libtutti-core.la $(CRITERION_LIBS)

@@ -9,10 +9,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Layouts of blocks that have domains or are alike. */
+static void init_blocks(struct t_shape *s, int ranks, enum t_layout layout)
+{
+	int blocks = layout == T_BLOCKS ? 1 + (ranks - 1) / 4 :
+		     layout == T_SOCKETS ? 2 :
+		     layout == T_DOMAINS ? 4 : ranks / 2 + 1;
+
+	blocks = blocks < ranks ? blocks : ranks;
+	for (int r = 0; r < ranks; r++) {
+		int b = (int)((int64_t)r * blocks / ranks);
+
+		if (layout == T_SINGLES)
+			b = r < ranks / 2 ? r : ranks / 2;
+		s->domain[r] = b;
+		s->node[r] = layout == T_SOCKETS ? 0 :
+			     layout == T_DOMAINS ? b / 2 : b;
+	}
+	s->shape = (struct tutti_shape){
+		.ranks = ranks,
+		.nodes = s->node[ranks - 1] + 1,
+		.node = s->node,
+	};
+	if (layout == T_SOCKETS || layout == T_DOMAINS) {
+		s->shape.domains = blocks;
+		s->shape.domain = s->domain;
+	}
+}
+
 void t_shape_init(struct t_shape *s, int ranks, enum t_layout layout)
 {
 	int nodes = layout == T_ONE_NODE ? 1 : 1 + (ranks - 1) / 3;
 
+	if (layout > T_UNEVEN) {
+		init_blocks(s, ranks, layout);
+		return;
+	}
 	for (int r = 0; r < ranks; r++)
 		s->node[r] = layout == T_UNEVEN ?
 			     (r < ranks / 2 ? 0 : nodes - 1) : r % nodes;

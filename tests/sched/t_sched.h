@@ -26,13 +26,22 @@
 #define T_LARGE 256
 #endif
 
-/* Ranks on nodes: one after the other (interleaved), or in uneven blocks. */
+/* Ranks on nodes and in domains. */
 struct t_shape {
 	struct tutti_shape shape;	/* first */
-	int node[T_RANKS_MAX];
+	int node[T_RANKS_MAX], domain[T_RANKS_MAX];
 };
 
-enum t_layout { T_ONE_NODE, T_INTERLEAVED, T_UNEVEN, T_LAYOUTS };
+enum t_layout {
+	T_ONE_NODE,
+	T_INTERLEAVED,		/* rank after rank on node after node */
+	T_UNEVEN,		/* two blocks */
+	T_BLOCKS,		/* as alike as can be, one after the other */
+	T_SINGLES,		/* half of the ranks alone, the others together */
+	T_SOCKETS,		/* one node, two domains */
+	T_DOMAINS,		/* two nodes of two domains */
+	T_LAYOUTS
+};
 
 void t_shape_init(struct t_shape *s, int ranks, enum t_layout layout);
 
