@@ -25,7 +25,10 @@ static bool plan(struct tutti_compose *c)
 	if (!tutti_compose_across(c, TUTTI_REDUCE))
 		return false;
 	c->pieces = c->unit;
-	c->scratch_own = c->unit;
+	/* A member that is not the root and adds up keeps the sum. */
+	if (c->size > 1 && c->q->rank != c->q->root &&
+	    c->index == tutti_rail_index(c, c->g.index[c->q->root]))
+		c->scratch_own = c->unit;
 	return true;
 }
 

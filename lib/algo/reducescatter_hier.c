@@ -37,7 +37,10 @@ static bool plan(struct tutti_compose *c)
 		return false;
 	c->rails = alike ? c->size : 0;
 	c->pieces = c->unit;
-	c->scratch_own = alike ? c->unit * (uint32_t)c->g.groups : c->unit;
+	if (alike)
+		c->scratch_own = c->unit * (uint32_t)c->g.groups;
+	else if (c->size > 1)
+		c->scratch_own = c->unit;
 	return true;
 }
 

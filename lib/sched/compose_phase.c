@@ -278,6 +278,25 @@ static bool crosses(const struct translator *t, uint32_t data, uint32_t n)
 	       t->p->chunk_step != t->c->unit && !blocks_alike(t);
 }
 
+static bool same_place(const struct spot *a, const struct spot *b)
+{
+	return a->place == b->place && a->place != TUTTI_MAIL &&
+	       a->rank == b->rank && a->chunk == b->chunk;
+}
+
+/* Areas may be one: forget targets that a copy would leave alone.  How many
+ * are left. */
+static uint32_t drop_same(const struct spot *src, struct spot *dst,
+			  uint32_t ndst)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ndst; i++)
+		if (!same_place(src, &dst[i]))
+			dst[n++] = dst[i];
+	return n;
+}
+
 static tuttiResult_t combine(struct translator *t, const struct tutti_op *op,
 			     uint32_t iter, uint32_t nsrc, uint32_t ndst)
 {
@@ -292,6 +311,11 @@ static tuttiResult_t combine(struct translator *t, const struct tutti_op *op,
 		flags &= ~TUTTI_FINAL;
 	for (uint32_t i = 0; i < ndst; i++)
 		keep(t, &t->spots[nsrc + i], data, op->nchunks);
+	if (nsrc == 1 && !(flags & TUTTI_FINAL) && op->nchunks) {
+		ndst = drop_same(t->spots, t->spots + nsrc, ndst);
+		if (!ndst)
+			return tuttiSuccess;
+	}
 	return put(t, TUTTI_COMBINE, flags, op->nchunks * t->width,
 		   op->nchunks ? whole_chunk(t, data) : 0, t->spots, nsrc,
 		   t->spots + nsrc, ndst);
@@ -334,7 +358,10 @@ static tuttiResult_t each(struct translator *t, const struct tutti_op *op,
 	}
 	for (uint32_t i = 0, next; i < n && !rc; i = next) {
 		next = i + 1;
-		while (next < n && plain(&s[i], &s[n + i]) &&
+		if (same_place(&s[i], &s[n + i]))
+			continue;
+		while (next < n && !same_place(&s[next], &s[n + next]) &&
+		       plain(&s[i], &s[n + i]) &&
 		       plain(&s[next], &s[n + next]))
 			next++;
 		rc = pairs(t, op, iter, n, i, next);

@@ -663,6 +663,23 @@ static void attack_ranks(struct field *f, const struct tutti_algo *algo,
 			}
 }
 
+/* On layouts that have groups. */
+static void attack_composed(struct field *f, const struct tutti_algo *algo)
+{
+	static const int layouts[] = { T_INTERLEAVED, T_SINGLES, T_DOMAINS };
+	static struct t_shape shape;
+
+	for (int ranks = 3; ranks <= 6; ranks++)
+		for (size_t i = 0; i < tutti_countof(layouts); i++) {
+			struct tutti_query q;
+
+			t_shape_init(&shape, ranks, (enum t_layout)layouts[i]);
+			q = t_query(algo, &shape.shape, false, ranks / 2);
+			if (algo->serves(&q))
+				attack(f, algo, &q);
+		}
+}
+
 static void attack_algorithm(const struct tutti_algo_entry *a)
 {
 	static const int sizes[] = { 2, 3, 4, 5, 7 };
@@ -671,6 +688,8 @@ static void attack_algorithm(const struct tutti_algo_entry *a)
 
 	for (size_t i = 0; i < tutti_countof(sizes); i++)
 		attack_ranks(&f, a->algo, sizes[i], 0);
+	if (a->algo->flags & TUTTI_COMPOSED)
+		attack_composed(&f, a->algo);
 	for (size_t i = 0; !strcmp(a->name, "recursive") &&
 			   i < tutti_countof(more); i++)
 		for (int radix = 2; radix < 4; radix++)
