@@ -26,16 +26,24 @@ static bool plan(struct tutti_compose *c)
 	return tutti_rails_plan(c, 1);
 }
 
-static const struct tutti_form form = { plan, tutti_rails_lay };
+static bool plan_strict(struct tutti_compose *c)
+{
+	return tutti_rails_strict_plan(c, 1);
+}
+
+static const struct tutti_form forms[2] = {
+	{ plan, tutti_rails_lay },
+	{ plan_strict, tutti_rails_strict_lay },
+};
 
 static bool serves(const struct tutti_query *q)
 {
-	return !q->strict && tutti_compose_serves(&form, q);
+	return tutti_compose_serves(&forms[q->strict], q);
 }
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	return tutti_compose_build(&form, k, q);
+	return tutti_compose_build(&forms[q->strict], k, q);
 }
 
 extern const struct tutti_algo tutti_algo_allreduce_leader;

@@ -12,4 +12,8 @@
 bool tutti_rails_plan(struct tutti_compose *c, int rails);
 void tutti_rails_lay(struct tutti_compose *c);
 
+/* The same without level algorithms, and with the expression of strict. */
+bool tutti_rails_strict_plan(struct tutti_compose *c, int rails);
+void tutti_rails_strict_lay(struct tutti_compose *c);
+
 #endif

@@ -84,7 +84,7 @@ static bool make_groups(struct tutti_compose *c, const struct tutti_shape *s)
 		return false;
 	max = tutti_max(max, s->domain ? s->domains : 0);
 	g->first = calloc(n + 1, sizeof(int));
-	g->member = calloc(5 * n, sizeof(int));
+	g->member = calloc(6 * n + 1, sizeof(int));
 	g->nodes = calloc(n, sizeof(int));
 	c->across = calloc(n, sizeof(int));
 	of = malloc((size_t)max * sizeof(int));
@@ -94,6 +94,7 @@ static bool make_groups(struct tutti_compose *c, const struct tutti_shape *s)
 		g->index = g->group + n;
 		g->node = g->index + n;
 		g->id = g->node + n;
+		g->work = g->id + n;
 		memset(of, -1, (size_t)max * sizeof(int));
 		number_groups(g, s->ranks, ids, of, size);
 		memset(of, -1, (size_t)max * sizeof(int));

@@ -62,6 +62,7 @@ struct tutti_groups {
 	int *node;		/* of member i: its part of the group */
 	int *nodes;		/* of each group: its parts */
 	int *id;		/* 0, 1, 2, ...: every rank a part */
+	int *work;		/* ranks + 1, for the algorithm's file */
 };
 
 /* One composition, from the plan to the end of the schedule. */

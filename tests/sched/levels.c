@@ -113,3 +113,34 @@ ParameterizedTest(int *index, sched_levels, partners)
 	}
 	cr_assert_geq(proven, 100);
 }
+
+/* Strict: the tree over rank order on every node map. */
+Test(sched_levels, strict)
+{
+	static const char *const names[] = { "hier", "leader" };
+	static struct t_shape shape;
+	uint64_t seed = 11;
+	int proven = 0;
+
+	for (int i = 0; i < 60 + 2 * 12 * T_LAYOUTS; i++) {
+		const struct tutti_algo_entry *a = tutti_algo_find(
+			TUTTI_ALL_REDUCE, names[i % 2]);
+		int n = i < 60 ? 3 + (int)(t_random(&seed) % 15) :
+				 3 + (i - 60) / 2 % 12;
+		struct tutti_verify_report rep;
+		struct tutti_query q;
+
+		t_shape_init(&shape, n, i < 60 ? T_INTERLEAVED :
+			     (enum t_layout)((i - 60) / 24));
+		for (int r = 0; i < 60 && r < n; r++)
+			shape.node[r] = (int)(t_random(&seed) %
+					      (uint32_t)shape.shape.nodes);
+		q = t_query(a->algo, &shape.shape, false, 0);
+		q.strict = true;
+		if (!prove(a, &q, &rep))
+			continue;
+		cr_assert(rep.strict, "%s of %d ranks", a->name, n);
+		proven++;
+	}
+	cr_assert_geq(proven, 150);
+}
