@@ -299,6 +299,7 @@ static void free_all(struct tuttiComm *comm)
 	tutti_redops_free(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
+	free(comm->domain);
 	free(comm->via);
 	free(comm->p2p_sent);
 	free(comm->p2p_received);

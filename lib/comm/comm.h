@@ -75,6 +75,7 @@ struct tuttiComm {
 
 	/* Who is where. */
 	int *node;		/* of each rank */
+	int *domain;		/* of each rank, or NULL; see domains.c */
 	int nodes, local_rank, local_count;
 	struct tutti_shape shape;
 
@@ -184,6 +185,12 @@ tuttiResult_t tutti_comm_error(struct tuttiComm *comm);
 
 tuttiResult_t tutti_peers_connect(struct tuttiComm *comm, int64_t deadline_ns);
 void tutti_peers_close(struct tuttiComm *comm);
+
+/* Group the ranks of nodes into the domains of comm->shape, by what all tell
+ * each other; `cpus` are this rank's. */
+tuttiResult_t tutti_domains_find(struct tuttiComm *comm,
+				 const struct tutti_cpus *cpus,
+				 int64_t deadline_ns);
 
 /* The algorithm and programs for a call. */
 struct tutti_plan {

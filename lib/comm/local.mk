@@ -4,6 +4,7 @@ libtutti_core_la_SOURCES += \
 	lib/comm/blocks.c \
 	lib/comm/board.c \
 	lib/comm/comm.c lib/comm/comm.h \
+	lib/comm/domains.c \
 	lib/comm/join.c \
 	lib/comm/memory.c \
 	lib/comm/peers.c \

@@ -446,6 +446,8 @@ tuttiResult_t tutti_peers_connect(struct tuttiComm *comm, int64_t deadline_ns)
 	if (!rc)
 		rc = find_nodes(comm, deadline_ns);
 	if (!rc)
+		rc = tutti_domains_find(comm, &mine.cpus, deadline_ns);
+	if (!rc)
 		rc = make_channels(comm, &env);
 	if (rc)
 		goto out;
