@@ -12,80 +12,165 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How the ranks sit. */
+#define WHOLE	1u	/* one node, not divided */
+#define DIVIDED	2u	/* one node of several domains */
+#define SHARED	4u	/* several nodes, and some have several ranks */
+#define ALONE	8u	/* several nodes, one rank each */
+#define LOCAL	(WHOLE | DIVIDED)
+#define FAR	(SHARED | ALONE)
+#define ANY	(LOCAL | FAR)
+
 /*
- * The rule: the first line that fits.  Measured on two cores with 2 to 8
- * ranks (perf/tutti-perf): one message to everybody wins while reducing what
- * all sent costs less than a second meeting; beyond, every rank reduces its
- * own part of all buffers, in place if it can.  Between nodes the small ones
- * go in few rounds, and the ring takes the large ones, since its every byte
- * crosses a link once.
+ * The rule: the first line that fits and whose algorithm is there and can
+ * serve.
+ *
+ * On one node, as measured on two cores with 2 to 8 ranks (perf/tutti-perf):
+ * one message to everybody wins while reducing what all sent costs less than
+ * a second meeting; beyond, every rank reduces its own part of all buffers, in
+ * place if it can.
+ *
+ * On a node of several domains, by count of what crosses between them, which
+ * is slow to reach (two to four times a line of the own cache) and shared by
+ * all: flat, every rank reads all others and half of all traffic crosses; by
+ * levels, one message or one buffer a domain does.  Few ranks do better flat:
+ * three meetings cost more than reading a handful of far lines.  With a
+ * buffer each and the link between two sockets a fourth as fast as their
+ * memory, levels win from about sixteen ranks on.
+ *
+ * Between nodes, by the count of steps and bytes: few rounds for little,
+ * whatever sends each byte once for much; where ranks of a node share its
+ * link, levels, so that their bytes cross once and not once a rank.  A ring
+ * needs as many rounds as ranks: for few only.
  */
 struct rule {
 	enum tutti_coll coll;
-	bool one_node;		/* only if all ranks share memory */
-	int ranks_max;		/* 0: any */
-	size_t bytes_max;	/* of the larger buffer; 0: any */
+	unsigned int where;
+	int ranks_min, ranks_max;	/* max 0: any */
+	size_t bytes_max;		/* of the larger buffer; 0: any */
 	const char *name;
 	const char *reason;
 };
 
+static const char one_message[] = "one message each is quickest for so little";
+static const char few_rounds[] = "few rounds matter most for so little";
+static const char own_part[] =
+	"on one node each rank reduces its part of all buffers";
+static const char once_each[] = "every byte crosses each link once";
+static const char any_count[] =
+	"few rounds, every byte once, and any number of ranks alike";
+static const char by_domains[] =
+	"between domains one rank of each speaks for all of it";
+static const char by_link[] =
+	"the link between domains carries one buffer and not one a rank";
+static const char by_nodes[] =
+	"between nodes only what a node has made of its ranks' data crosses";
+static const char by_leaders[] =
+	"between nodes one rank of each speaks for all of it";
+static const char two_trees[] =
+	"slices go along two trees, in few rounds for so many ranks";
+
 static const struct rule rules[] = {
-	{ TUTTI_ALL_REDUCE, true, 2, 2048, "direct1",
-	  "one message each is quickest for so little" },
-	{ TUTTI_ALL_REDUCE, true, 2, 0, "direct2",
-	  "on one node each rank reduces its part of all buffers" },
-	{ TUTTI_ALL_REDUCE, true, 0, 8192, "direct1",
-	  "one message each is quickest for so little" },
-	{ TUTTI_ALL_REDUCE, true, 0, 0, "direct2",
-	  "on one node each rank reduces its part of all buffers" },
-	{ TUTTI_ALL_REDUCE, false, 0, 32768, "recursive",
-	  "few rounds matter most for so little" },
-	{ TUTTI_ALL_REDUCE, false, 4, 0, "direct2",
+	{ TUTTI_ALL_REDUCE, LOCAL, 0, 2, 2048, "direct1", one_message },
+	{ TUTTI_ALL_REDUCE, LOCAL, 0, 2, 0, "direct2", own_part },
+	{ TUTTI_ALL_REDUCE, DIVIDED, 9, 0, 8192, "leader", by_domains },
+	{ TUTTI_ALL_REDUCE, DIVIDED, 9, 0, 8192, "hier", by_domains },
+	{ TUTTI_ALL_REDUCE, LOCAL, 0, 0, 8192, "direct1", one_message },
+	{ TUTTI_ALL_REDUCE, LOCAL, 0, 0, 1 << 20, "direct2", own_part },
+	{ TUTTI_ALL_REDUCE, DIVIDED, 16, 0, 0, "hier", by_link },
+	{ TUTTI_ALL_REDUCE, LOCAL, 0, 0, 0, "direct2", own_part },
+	{ TUTTI_ALL_REDUCE, SHARED, 5, 0, 4096, "leader", by_leaders },
+	{ TUTTI_ALL_REDUCE, SHARED, 5, 0, 4096, "recursive", few_rounds },
+	{ TUTTI_ALL_REDUCE, SHARED, 0, 4, 32768, "recursive", few_rounds },
+	{ TUTTI_ALL_REDUCE, SHARED, 0, 0, 0, "hier", by_nodes },
+	{ TUTTI_ALL_REDUCE, FAR, 0, 0, 32768, "recursive", few_rounds },
+	{ TUTTI_ALL_REDUCE, FAR, 0, 4, 0, "direct2",
 	  "two rounds, and every byte crosses a link once" },
-	{ TUTTI_ALL_REDUCE, false, 0, 0, "ring",
-	  "every byte crosses each link once" },
-	{ TUTTI_ALL_REDUCE, false, 0, 0, "direct2",
+	{ TUTTI_ALL_REDUCE, FAR, 0, 8, 1 << 20, "circulant", any_count },
+	{ TUTTI_ALL_REDUCE, FAR, 0, 8, 0, "ring",
+	  "every byte crosses each link once, and the rounds are few" },
+	{ TUTTI_ALL_REDUCE, FAR, 0, 0, 0, "circulant", any_count },
+	{ TUTTI_ALL_REDUCE, FAR, 0, 0, 0, "ring", once_each },
+	{ TUTTI_ALL_REDUCE, ANY, 0, 0, 0, "direct2",
 	  "of those that keep the order, it crosses each link once" },
 
-	{ TUTTI_REDUCE, false, 0, 8192, "direct1",
+	{ TUTTI_REDUCE, DIVIDED, 9, 0, 8192, "hier", by_domains },
+	{ TUTTI_REDUCE, LOCAL, 0, 0, 8192, "direct1",
 	  "one round for so little" },
-	{ TUTTI_REDUCE, false, 0, 0, "direct2",
+	{ TUTTI_REDUCE, SHARED, 5, 0, 0, "hier", by_nodes },
+	{ TUTTI_REDUCE, FAR, 0, 16, 8192, "direct1",
+	  "one round for so little" },
+	{ TUTTI_REDUCE, FAR, 0, 0, 32768, "binomial", few_rounds },
+	{ TUTTI_REDUCE, FAR, 17, 0, 0, "dbtree", two_trees },
+	{ TUTTI_REDUCE, ANY, 0, 0, 0, "direct2",
 	  "all ranks share the work of reducing" },
 
-	{ TUTTI_BROADCAST, false, 0, 16384, "binomial",
-	  "few rounds matter most for so little" },
-	{ TUTTI_BROADCAST, true, 0, 0, "direct1",
+	{ TUTTI_BROADCAST, DIVIDED, 9, 0, 16384, "hier", by_domains },
+	{ TUTTI_BROADCAST, SHARED, 5, 0, 0, "hier", by_leaders },
+	{ TUTTI_BROADCAST, ANY, 0, 0, 16384, "binomial", few_rounds },
+	{ TUTTI_BROADCAST, LOCAL, 0, 0, 0, "direct1",
 	  "all ranks read the root's buffer" },
-	{ TUTTI_BROADCAST, false, 0, 0, "chain",
+	{ TUTTI_BROADCAST, FAR, 17, 0, 1 << 20, "scag",
+	  "pieces are scattered and gathered, in few rounds" },
+	{ TUTTI_BROADCAST, FAR, 17, 0, 0, "dbtree", two_trees },
+	{ TUTTI_BROADCAST, FAR, 0, 0, 0, "chain",
 	  "slices follow one another along a chain" },
 
-	{ TUTTI_ALL_GATHER, false, 0, 8192, "recursive",
-	  "few rounds matter most for so little" },
-	{ TUTTI_ALL_GATHER, true, 0, 0, "direct1",
+	{ TUTTI_ALL_GATHER, LOCAL, 0, 0, 8192, "recursive", few_rounds },
+	{ TUTTI_ALL_GATHER, LOCAL, 0, 0, 8192, "bruck", few_rounds },
+	{ TUTTI_ALL_GATHER, LOCAL, 0, 0, 0, "direct1",
 	  "every rank stores its block to all buffers" },
-	{ TUTTI_ALL_GATHER, false, 0, 0, "ring",
-	  "every byte crosses each link once" },
+	{ TUTTI_ALL_GATHER, SHARED, 5, 0, 0, "hier",
+	  "between nodes every block crosses once" },
+	{ TUTTI_ALL_GATHER, FAR, 0, 0, 8192, "recursive", few_rounds },
+	{ TUTTI_ALL_GATHER, FAR, 0, 0, 8192, "bruck", few_rounds },
+	{ TUTTI_ALL_GATHER, FAR, 0, 4, 0, "ring", once_each },
+	{ TUTTI_ALL_GATHER, FAR, 0, 0, 0, "circulant", any_count },
+	{ TUTTI_ALL_GATHER, FAR, 0, 0, 0, "pat", any_count },
+	{ TUTTI_ALL_GATHER, FAR, 0, 0, 0, "ring", once_each },
 
-	{ TUTTI_REDUCE_SCATTER, true, 0, 0, "direct1",
+	{ TUTTI_REDUCE_SCATTER, LOCAL, 0, 0, 0, "direct1",
 	  "every rank reduces its block of all buffers" },
-	{ TUTTI_REDUCE_SCATTER, false, 0, 65536, "direct1",
+	{ TUTTI_REDUCE_SCATTER, SHARED, 5, 0, 0, "hier", by_nodes },
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 16, 65536, "direct1",
 	  "one round for so little" },
-	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "ring",
-	  "every byte crosses each link once" },
-	{ TUTTI_REDUCE_SCATTER, false, 0, 0, "direct1",
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 4, 0, "ring", once_each },
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 0, 0, "circulant", any_count },
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 0, 0, "pat", any_count },
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 0, 65536, "direct1",
+	  "one round for so little" },
+	{ TUTTI_REDUCE_SCATTER, FAR, 0, 0, 0, "ring", once_each },
+	{ TUTTI_REDUCE_SCATTER, ANY, 0, 0, 0, "direct1",
 	  "it is the one that keeps the order" },
 
-	{ TUTTI_ALLTOALL, false, 0, 0, "direct1",
+	{ TUTTI_ALLTOALL, FAR, 9, 0, 16384, "bruck",
+	  "blocks travel together, in few rounds" },
+	{ TUTTI_ALLTOALL, FAR, 0, 0, 0, "pairwise",
+	  "one partner at a time, so that no link is crowded" },
+	{ TUTTI_ALLTOALL, ANY, 0, 0, 0, "direct1",
 	  "every block crosses once" },
-	{ TUTTI_GATHER, false, 0, 0, "direct1", "every block crosses once" },
-	{ TUTTI_SCATTER, false, 0, 0, "direct1", "every block crosses once" },
+	{ TUTTI_GATHER, FAR, 5, 0, 32768, "binomial", few_rounds },
+	{ TUTTI_GATHER, ANY, 0, 0, 0, "direct1", "every block crosses once" },
+	{ TUTTI_SCATTER, FAR, 5, 0, 32768, "binomial", few_rounds },
+	{ TUTTI_SCATTER, ANY, 0, 0, 0, "direct1",
+	  "every block crosses once" },
 
-	{ TUTTI_BARRIER, true, 8, 0, "direct1", "one round for few ranks" },
-	{ TUTTI_BARRIER, false, 0, 0, "dissemination",
+	{ TUTTI_BARRIER, LOCAL, 0, 8, 0, "direct1",
+	  "one round for few ranks" },
+	{ TUTTI_BARRIER, DIVIDED, 9, 0, 0, "hier", by_domains },
+	{ TUTTI_BARRIER, SHARED, 5, 0, 0, "hier", by_leaders },
+	{ TUTTI_BARRIER, ANY, 0, 0, 0, "dissemination",
 	  "rounds grow with the logarithm of the ranks" },
 
-	{ TUTTI_SENDRECV, false, 0, 0, "direct1", "there is one way only" },
+	{ TUTTI_SENDRECV, ANY, 0, 0, 0, "direct1", "there is one way only" },
 };
+
+static unsigned int where(const struct tutti_shape *s)
+{
+	if (s->nodes == 1)
+		return s->domain && s->domains > 1 ? DIVIDED : WHOLE;
+	return s->ranks > s->nodes ? SHARED : ALONE;
+}
 
 /* Integer averages are exact only if one combine adds all ranks. */
 static bool needs_one_combine(const struct tutti_query *q,
@@ -132,6 +217,13 @@ static const char *demand(const struct tutti_query *q, bool one_combine)
 		return " (TUTTI_DETERMINISM=strict wants one order of "
 		       "additions for all)";
 	return q->in_order ? " (the operator does not commute)" : "";
+}
+
+bool tutti_can_serve(const struct tutti_algo *algo,
+		     const struct tutti_query *q, tuttiDataType_t type,
+		     tuttiRedOp_t redop)
+{
+	return can_serve(algo, q, needs_one_combine(q, type, redop));
 }
 
 /* ---- TUTTI_ALGO ---------------------------------------------------------- */
@@ -311,7 +403,8 @@ static bool fits(const struct rule *r, const struct tutti_query *q,
 {
 	const struct tutti_algo_entry *e;
 
-	if (r->coll != q->coll || (r->one_node && q->shape->nodes != 1) ||
+	if (r->coll != q->coll || !(r->where & where(q->shape)) ||
+	    q->shape->ranks < r->ranks_min ||
 	    (r->ranks_max && q->shape->ranks > r->ranks_max) ||
 	    (r->bytes_max && bytes > r->bytes_max))
 		return false;

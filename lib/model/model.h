@@ -32,4 +32,9 @@ tuttiResult_t tutti_choose(struct tutti_choice *out,
 			   const struct tutti_query *q, size_t count,
 			   tuttiDataType_t type, tuttiRedOp_t redop);
 
+/* Whether an algorithm could be chosen for the call at all. */
+bool tutti_can_serve(const struct tutti_algo *algo,
+		     const struct tutti_query *q, tuttiDataType_t type,
+		     tuttiRedOp_t redop);
+
 #endif
