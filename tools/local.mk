@@ -12,6 +12,8 @@ tools_tutti_SOURCES = \
 	tools/options.c tools/options.h \
 	tools/placement.c tools/placement.h \
 	tools/run.c \
+	tools/seats.c tools/seats.h \
+	tools/topo.c tools/topo.h tools/topo_svg.c tools/topo_text.c \
 	tools/tutti.c
 tools_tutti_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_tutti_LDADD = libtutti-core.la -lm

@@ -19,7 +19,8 @@ static const struct command {
 } commands[] = {
 	{ "run", tutti_cmd_run, "start a program as several ranks" },
 	{ "info", tutti_cmd_info,
-	  "version, build, machine, settings, algorithms" },
+	  "version, build, machine, settings, algorithms, choices" },
+	{ "topo", tutti_cmd_topo, "a machine, and where ranks sit on it" },
 	{ NULL, NULL, NULL },
 };
 
