@@ -31,12 +31,31 @@
 #define WITH_VERBS false
 #endif
 
-enum { OPT_SETTINGS, OPT_ALGORITHMS, OPT_JSON, OPT_MAN, OPT_HELP, OPTS };
+enum {
+	OPT_SETTINGS, OPT_ALGORITHMS, OPT_WHY, OPT_RANKS, OPT_NODES, OPT_XML,
+	OPT_SYNTHETIC, OPT_TYPE, OPT_REDOP, OPT_TABLE, OPT_JSON, OPT_MAN,
+	OPT_HELP, OPTS
+};
 
 static const struct tool_option options[] = {
 	[OPT_SETTINGS] = { "settings", 0, NULL, "the TUTTI_ variables" },
 	[OPT_ALGORITHMS] = { "algorithms", 0, NULL,
 		"the algorithms of each operation" },
+	[OPT_WHY] = { "why", 0, "OP SIZE",
+		"which algorithm serves it, and why" },
+	[OPT_RANKS] = { "ranks", 'n', "N", "with --why: number of ranks" },
+	[OPT_NODES] = { "nodes", 0, "MAP",
+		"with --why: their nodes, as with tutti run" },
+	[OPT_XML] = { "xml", 0, "FILE",
+		"with --why: what each node is, a file of hwloc's" },
+	[OPT_SYNTHETIC] = { "synthetic", 0, "TEXT",
+		"with --why: the same, as hwloc's description" },
+	[OPT_TYPE] = { "type", 0, "TYPE",
+		"with --why: data type (default: float)" },
+	[OPT_REDOP] = { "op", 0, "REDOP",
+		"with --why: reduction (default: sum)" },
+	[OPT_TABLE] = { "table", 0, NULL,
+		"with --why: by size, for each FILE that follows" },
 	[OPT_JSON] = { "json", 0, NULL, "as JSON" },
 	[OPT_MAN] = { "man", 0, NULL, "with --settings: as roff" },
 	[OPT_HELP] = { "help", 'h', NULL, "this text" },
@@ -45,7 +64,11 @@ static const struct tool_option options[] = {
 
 static int help(void)
 {
-	printf("usage: tutti info [--settings | --algorithms] [--json]\n\n"
+	printf("usage: tutti info [--settings | --algorithms] [--json]\n"
+	       "       tutti info --why OP SIZE -n N [--nodes MAP]\n"
+	       "                  [--xml FILE | --synthetic TEXT] "
+	       "[--type TYPE] [--op REDOP]\n"
+	       "       tutti info --why OP --table [-n N] [FILE...]\n\n"
 	       "Without an option: version, build and machine.\n\n");
 	tool_print_options(stdout, options);
 	return 0;
@@ -225,24 +248,114 @@ static void print_settings(const bool *given)
 		info_settings_text();
 }
 
+/* ---- The command line ---------------------------------------------------- */
+
+/* What an option says for --why; false if its value is wrong. */
+static bool take(const struct tool_args *a, int opt, struct info_why *w)
+{
+	int64_t n;
+
+	switch (opt) {
+	case OPT_WHY:
+		w->coll = a->value;
+		return true;
+	case OPT_RANKS:
+		if (!tool_int(a, 1, 4096, &n))
+			return false;
+		w->ranks = (int)n;
+		return true;
+	case OPT_NODES:
+		w->nodes = a->value;
+		return true;
+	case OPT_XML:
+		w->xml = a->value;
+		return true;
+	case OPT_SYNTHETIC:
+		w->synthetic = a->value;
+		return true;
+	case OPT_TYPE:
+		w->type = a->value;
+		return true;
+	case OPT_REDOP:
+		w->redop = a->value;
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* Operands: SIZE, or files.  Moved to the front of argv. */
+static bool parse(struct tool_args *a, bool *given, struct info_why *w)
+{
+	int opt, n = 0;
+
+	for (;;) {
+		opt = tool_next(a);
+		if (opt == TOOL_BAD)
+			return false;
+		if (opt != TOOL_END) {
+			given[opt] = true;
+			if (!take(a, opt, w))
+				return false;
+			continue;
+		}
+		if (a->next >= a->argc)
+			break;
+		a->argv[n++] = a->argv[a->next++];
+	}
+	w->files = a->argv;
+	w->nfiles = n;
+	w->table = given[OPT_TABLE];
+	w->json = given[OPT_JSON];
+	return true;
+}
+
+static int why(struct tool_args *a, const bool *given, struct info_why *w)
+{
+	if (given[OPT_SETTINGS] || given[OPT_ALGORITHMS] || given[OPT_MAN])
+		return tool_usage(a, "--why is a question of its own; ask one "
+				  "at a time");
+	if (w->xml && w->synthetic)
+		return tool_usage(a, "--xml and --synthetic name two "
+				  "machines; give one");
+	if (w->table && w->nfiles && (w->xml || w->synthetic))
+		return tool_usage(a, "--table takes its machines either from "
+				  "files or from --xml or --synthetic");
+	if (w->table)
+		return info_why(a, w);
+	if (w->nfiles != 1)
+		return tool_usage(a, "--why needs an operation and a size, as "
+				  "in --why all_reduce 1M");
+	if (!w->ranks)
+		return tool_usage(a, "--why needs the number of ranks: -n N");
+	a->value = w->files[0];
+	snprintf(a->shown, sizeof(a->shown), "the size");
+	if (!tool_bytes(a, &w->bytes))
+		return TOOL_EXIT_USAGE;
+	return info_why(a, w);
+}
+
 int tutti_cmd_info(int argc, char **argv)
 {
 	struct tool_args a = {
 		.tool = "tutti info", .options = options,
 		.argc = argc, .argv = argv, .next = 1,
 	};
+	struct info_why w = { 0 };
 	bool given[OPTS] = { false };
-	int opt;
 
-	while ((opt = tool_next(&a)) != TOOL_END) {
-		if (opt == TOOL_BAD)
-			return TOOL_EXIT_USAGE;
-		given[opt] = true;
-	}
+	if (!parse(&a, given, &w))
+		return TOOL_EXIT_USAGE;
 	if (given[OPT_HELP])
 		return help();
-	if (a.next < argc)
-		return tool_usage(&a, "\"%s\" is not an option", argv[a.next]);
+	if (given[OPT_WHY])
+		return why(&a, given, &w);
+	for (int opt = OPT_RANKS; opt <= OPT_TABLE; opt++)
+		if (given[opt])
+			return tool_usage(&a, "--%s goes with --why",
+					  options[opt].name);
+	if (w.nfiles)
+		return tool_usage(&a, "\"%s\" is not an option", argv[0]);
 	if (given[OPT_SETTINGS] && given[OPT_ALGORITHMS])
 		return tool_usage(&a, "--settings and --algorithms are two "
 				  "questions; ask one at a time");

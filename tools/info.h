@@ -4,6 +4,9 @@
 #define TUTTI_TOOLS_INFO_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
 
 /* The table of settings: for people, as JSON, as roff for the manual. */
 void info_settings_text(void);
@@ -13,5 +16,19 @@ void info_settings_man(void);
 /* The registry of algorithms. */
 void info_algorithms_text(void);
 void info_algorithms_json(void);
+
+/* The choice of an algorithm: the words of the command line, NULL or 0 where
+ * none was given. */
+struct info_why {
+	const char *coll, *type, *redop, *nodes, *xml, *synthetic;
+	int64_t bytes;
+	int ranks;
+	bool table, json;
+	char **files;		/* of the table */
+	int nfiles;
+};
+
+/* Returns the exit status; `a` is for messages. */
+int info_why(const struct tool_args *a, const struct info_why *w);
 
 #endif

@@ -4,7 +4,7 @@ tools_tutti_SOURCES = \
 	tools/commands.h \
 	tools/descent.c tools/descent.h \
 	tools/info.c tools/info.h tools/info_algorithms.c \
-	tools/info_settings.c \
+	tools/info_settings.c tools/info_why.c \
 	tools/json.c tools/json.h \
 	tools/keeper.h tools/launch.h tools/launch_env.c \
 	tools/launch_front.c tools/launch_keep.c tools/launch_start.c \
