@@ -439,7 +439,8 @@ tuttiResult_t tuttiScatterv(const void *sendbuff, const size_t *sendcounts,
 /* Send `count` elements to rank `peer`, which must call tuttiRecv with the
  * same count and type.  Calls between two ranks match in order.  Without a
  * group, two ranks that both send first may wait for each other until the
- * deadline if the message is large.  To oneself: tuttiInvalidUsage. */
+ * deadline if the message is large, and to oneself is tuttiInvalidUsage; in a
+ * group (tuttiGroupStart) neither is so. */
 tuttiResult_t tuttiSend(const void *sendbuff, size_t count,
 			tuttiDataType_t datatype, int peer, tuttiComm_t comm,
 			tuttiStream_t stream);
@@ -448,6 +449,34 @@ tuttiResult_t tuttiSend(const void *sendbuff, size_t count,
 tuttiResult_t tuttiRecv(void *recvbuff, size_t count,
 			tuttiDataType_t datatype, int peer, tuttiComm_t comm,
 			tuttiStream_t stream);
+
+/* ---- Groups ------------------------------------------------------------ */
+
+/*
+ * Begin a group in this thread.  Until its end, every collective, send and
+ * receive of this thread, on any communicators, only checks its arguments and
+ * is remembered; buffers stay the library's until the end.  Groups nest: only
+ * the end of the outermost one acts.  Never fails.
+ */
+tuttiResult_t tuttiGroupStart(void);
+
+/*
+ * End a group, and run what it holds.  Collectives of one communicator run in
+ * the order of their calls; sends and receives run beside them, and their
+ * order matters only between the same two ranks in the same direction.  A
+ * send to oneself meets a receive from oneself of the same group, in order,
+ * of the same count and type.  Several communicators may be in one group, in
+ * different orders on different ranks.  Returns when all is done and the
+ * buffers may be used again, or the first error.
+ * A call that was refused because of its arguments has returned its error
+ * already; the end returns it again and runs nothing.
+ * Between start and end, no communicator can be made or split, and one that
+ * has calls in the group can be neither finalized nor destroyed; abort drops
+ * its calls.
+ * Errors: as all collectives; tuttiInvalidUsage also without a start, and for
+ * messages to oneself that do not match (nothing is run then).
+ */
+tuttiResult_t tuttiGroupEnd(void);
 
 /* ---- The same functions under the names that are never replaced -------- */
 
@@ -540,6 +569,8 @@ tuttiResult_t ptuttiSend(const void *sendbuff, size_t count,
 tuttiResult_t ptuttiRecv(void *recvbuff, size_t count,
 			 tuttiDataType_t datatype, int peer, tuttiComm_t comm,
 			 tuttiStream_t stream);
+tuttiResult_t ptuttiGroupStart(void);
+tuttiResult_t ptuttiGroupEnd(void);
 
 #pragma GCC visibility pop
 

@@ -34,6 +34,8 @@ dist_man_MANS += \
 	man/man3/tuttiGetLastError.3 \
 	man/man3/tuttiGetUniqueId.3 \
 	man/man3/tuttiGetVersion.3 \
+	man/man3/tuttiGroupEnd.3 \
+	man/man3/tuttiGroupStart.3 \
 	man/man3/tuttiMemAlloc.3 \
 	man/man3/tuttiMemFree.3 \
 	man/man3/tuttiRecv.3 \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tutti-perf sendrecv: each rank sends to the next one and receives from the
- * one before it, around the ring.  Even ranks send first and odd ones receive
- * first, so somebody always receives, also in a ring of odd length.
+ * tutti-perf sendrecv: each rank sends to the next one around the ring and
+ * receives from the one before it, both at once in a group.
  */
 #include "perf.h"
 
@@ -11,27 +10,20 @@ static int before(const struct perf_run *run)
 	return (run->info.rank + run->info.count - 1) % run->info.count;
 }
 
-static tuttiResult_t send_next(struct perf_run *run)
-{
-	return tuttiSend(run->send, run->count, run->type->type,
-			 (run->info.rank + 1) % run->info.count, run->comm,
-			 NULL);
-}
-
-static tuttiResult_t recv_before(struct perf_run *run)
-{
-	return tuttiRecv(run->recv, run->count, run->type->type, before(run),
-			 run->comm, NULL);
-}
-
+/* The group is ended also after an error, which its end returns. */
 static tuttiResult_t call(struct perf_run *run)
 {
-	bool even = run->info.rank % 2 == 0;
-	tuttiResult_t rc = even ? send_next(run) : recv_before(run);
+	int next = (run->info.rank + 1) % run->info.count;
+	tuttiResult_t rc = tuttiGroupStart();
 
 	if (rc)
 		return rc;
-	return even ? recv_before(run) : send_next(run);
+	rc = tuttiSend(run->send, run->count, run->type->type, next,
+		       run->comm, NULL);
+	if (!rc)
+		tuttiRecv(run->recv, run->count, run->type->type, before(run),
+			  run->comm, NULL);
+	return tuttiGroupEnd();
 }
 
 static size_t check(const struct perf_run *run)
@@ -43,7 +35,7 @@ const struct perf_op perf_sendrecv = {
 	.name = "sendrecv",
 	.size_text = "bytes that each rank sends, and receives",
 	.bus = 1,
-	.note = "a call is a send and a receive, one after the other",
+	.note = "a call is a send and a receive at once, in a group",
 	.ranks_min = 2,
 	.result = PERF_RESULT_OWN,
 	.call = call,

@@ -89,7 +89,14 @@ tuttiResult_t tutti_check_redop(struct check *k)
 			    tuttiSuccess;
 }
 
-static tuttiResult_t checked_run(struct check *k)
+tuttiResult_t tutti_checked_run(struct check *k, tuttiResult_t rc)
+{
+	if (tutti_group_open())
+		return tutti_group_add(k->comm, &k->call, rc);
+	return rc ? rc : tutti_comm_run(k->comm, &k->call);
+}
+
+static tuttiResult_t check_all(struct check *k)
 {
 	tuttiResult_t rc = tutti_check_state(k);
 	size_t block = 0;
@@ -102,7 +109,12 @@ static tuttiResult_t checked_run(struct check *k)
 		rc = tutti_check_redop(k);
 	if (!rc && block)
 		rc = check_buffers(k, block);
-	return rc ? rc : tutti_comm_run(k->comm, &k->call);
+	return rc;
+}
+
+static tuttiResult_t checked_run(struct check *k)
+{
+	return tutti_checked_run(k, check_all(k));
 }
 
 tuttiResult_t ptuttiAllReduce(const void *sendbuff, void *recvbuff,
@@ -277,13 +289,15 @@ tuttiResult_t ptuttiBarrier(tuttiComm_t comm, tuttiStream_t stream)
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiBarrier, (tuttiComm_t, tuttiStream_t));
 
-/* To or from oneself there is nobody who could do the other half. */
+/* To or from oneself, only another call of a group can do the other half. */
 static tuttiResult_t check_self(struct check *k)
 {
-	if (k->comm && k->call.root == k->comm->rank)
+	if (k->comm && k->call.root == k->comm->rank && !tutti_group_open())
 		return tutti_fail(tuttiInvalidUsage,
 				  "%s: rank %d cannot exchange messages with "
-				  "itself", k->name, k->call.root);
+				  "itself one call at a time; put send and "
+				  "receive between tuttiGroupStart and "
+				  "tuttiGroupEnd", k->name, k->call.root);
 	return checked_run(k);
 }
 

@@ -26,5 +26,8 @@ tuttiResult_t tutti_check_state(const struct check *k);
 tuttiResult_t tutti_check_kind(const struct check *k);
 /* The operator, and its details in the call if a program made it. */
 tuttiResult_t tutti_check_redop(struct check *k);
+/* What follows the checks, whose result is `rc`: run the call, or keep it for
+ * the end of the group. */
+tuttiResult_t tutti_checked_run(struct check *k, tuttiResult_t rc);
 
 #endif

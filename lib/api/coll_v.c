@@ -279,15 +279,14 @@ static tuttiResult_t run_uneven(struct check *k, struct side *in,
 		rc = check_blocks(k, out);
 	if (!rc && !same_blocks(k, in, out))
 		rc = check_overlap(k, in, out);
-	if (rc)
-		return rc;
 	k->call.uneven = true;
 	k->call.in = in->base;
 	k->call.out = (void *)out->base;
 	k->call.in_blocks = in->l;
 	k->call.out_blocks = out->l;
-	k->call.count = mean(k, in, out);
-	return tutti_comm_run(k->comm, &k->call);
+	if (!rc)
+		k->call.count = mean(k, in, out);
+	return tutti_checked_run(k, rc);
 }
 
 tuttiResult_t ptuttiAllGatherv(const void *sendbuff, void *recvbuff,

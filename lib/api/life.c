@@ -60,6 +60,11 @@ static tuttiResult_t check_init(tuttiComm_t *comm, const tuttiConfig_t *config)
 	if (!comm)
 		return tutti_fail(tuttiInvalidArgument,
 				  "the place for the communicator is NULL");
+	if (tutti_group_open())
+		return tutti_fail(tuttiInvalidUsage,
+				  "a communicator cannot be made between "
+				  "tuttiGroupStart and tuttiGroupEnd; end the "
+				  "group first");
 	rc = tutti_settings_check();
 	return rc ? rc : check_config(config);
 }
@@ -131,6 +136,8 @@ tuttiResult_t ptuttiCommFinalize(tuttiComm_t comm)
 {
 	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommFinalize");
 
+	if (!rc)
+		rc = tutti_group_none(comm, "tuttiCommFinalize");
 	return rc ? rc : tutti_comm_finalize(comm);
 }
 TUTTI_ALIAS(tuttiResult_t, tuttiCommFinalize, (tuttiComm_t));
@@ -147,6 +154,8 @@ tuttiResult_t ptuttiCommDestroy(tuttiComm_t comm)
 {
 	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommDestroy");
 
+	if (!rc)
+		rc = tutti_group_none(comm, "tuttiCommDestroy");
 	if (rc)
 		return rc;
 	if (atomic_load(&comm->inside))

@@ -81,7 +81,7 @@ static size_t lay_out(const struct tutti_layout *l, uint32_t n,
 
 static tuttiResult_t fill_recipe(struct tuttiComm *comm,
 				 const struct tutti_call *call,
-				 const struct tutti_plan *plan)
+				 const struct tutti_recipe *planned)
 {
 	struct tutti_blocks *b = comm->blocks;
 	struct tutti_recipe *r = &b->recipe;
@@ -95,7 +95,7 @@ static tuttiResult_t fill_recipe(struct tuttiComm *comm,
 	if (!b->in || !b->out)
 		return tutti_fail(tuttiSystemError, "out of memory");
 	tutti_coll_blocks(call->coll, comm->ranks, false, &in, &out);
-	*r = plan->recipe;
+	*r = *planned;
 	r->uneven = true;
 	r->in_blocks = b->in;
 	r->out_blocks = b->out;
@@ -103,7 +103,7 @@ static tuttiResult_t fill_recipe(struct tuttiComm *comm,
 	r->in_bytes = elem * lay_out(&call->in_blocks, in, b->in, &r->count);
 	r->out_bytes = elem * lay_out(&call->out_blocks, out, b->out,
 				      &r->count);
-	tutti_recipe_cut(r, &comm->exec, plan->recipe.mail.p, NULL);
+	tutti_recipe_cut(r, &comm->exec, planned->mail.p, NULL);
 	return tuttiSuccess;
 }
 
@@ -170,7 +170,6 @@ bool tutti_blocks_wanted(const struct tutti_call *call)
 
 tuttiResult_t tutti_blocks_prepare(struct tuttiComm *comm,
 				   const struct tutti_call *call,
-				   const struct tutti_plan *plan,
 				   const struct tutti_recipe **recipe,
 				   const void **in)
 {
@@ -180,7 +179,7 @@ tuttiResult_t tutti_blocks_prepare(struct tuttiComm *comm,
 	rc = make_blocks(comm);
 	pthread_mutex_unlock(&comm->lock);
 	if (!rc && call->uneven) {
-		rc = fill_recipe(comm, call, plan);
+		rc = fill_recipe(comm, call, *recipe);
 		*recipe = &comm->blocks->recipe;
 	}
 	if (!rc && call->coll == TUTTI_ALLTOALL && call->in == call->out)

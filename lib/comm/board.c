@@ -18,8 +18,10 @@
 #include <string.h>
 
 #define ENTRIES 16
-/* Small messages may run ahead of their receiver by that many. */
-#define MESSAGES 128
+/* Small messages of a pair may run ahead of their receiver by half as many; a
+ * receiver never runs ahead. */
+#define SENT 128
+#define RECEIVED 8
 
 struct entry {
 	_Atomic uint64_t seq;		/* 0 while being written */
@@ -35,11 +37,18 @@ struct board {
 
 _Static_assert(sizeof(struct board) <= TUTTI_BOARD_BYTES, "fits a page");
 
-/* What only this process reads. */
+/* Messages to and from one peer. */
+struct pair {
+	struct entry sent[SENT], received[RECEIVED];
+};
+
+/* What only this process reads: the thread inside writes it, the helper thread
+ * reads. */
 struct tutti_book {
 	struct board own;		/* if there is no page */
-	uint64_t messages;
-	struct entry message[MESSAGES];
+	/* By peer; made by the first message.  Without memory for it, nothing
+	 * is known. */
+	_Atomic(struct pair *) pair[];
 };
 
 static uint64_t pack(const struct tutti_call *c)
@@ -85,7 +94,9 @@ static bool entry_read(struct entry *e, struct tutti_call *call, uint64_t seq)
 
 tuttiResult_t tutti_board_open(struct tuttiComm *comm)
 {
-	comm->book = calloc(1, sizeof(*comm->book));
+	comm->book = calloc(1, sizeof(*comm->book) +
+			       (size_t)comm->ranks *
+				       sizeof(*comm->book->pair));
 	return comm->book ? tuttiSuccess :
 			    tutti_fail(tuttiSystemError, "out of memory");
 }
@@ -96,6 +107,8 @@ void tutti_board_close(struct tuttiComm *comm)
 
 	if (b)
 		atomic_store_explicit(&b->left, true, memory_order_release);
+	for (int r = 0; comm->book && r < comm->ranks; r++)
+		free(comm->book->pair[r]);
 	free(comm->book);
 	comm->book = NULL;
 }
@@ -108,15 +121,34 @@ static struct board *board_of(struct tuttiComm *comm, int rank)
 	return !b && rank == comm->rank ? &comm->book->own : b;
 }
 
+static struct entry *message_entry(struct pair *p, bool sending, uint64_t seq)
+{
+	return sending ? &p->sent[seq % SENT] : &p->received[seq % RECEIVED];
+}
+
+static void begin_message(struct tuttiComm *comm,
+			  const struct tutti_call *call, uint64_t seq)
+{
+	struct pair *p = atomic_load_explicit(&comm->book->pair[call->root],
+					      memory_order_relaxed);
+
+	if (!p) {
+		p = calloc(1, sizeof(*p));
+		/* Partner: the load in tutti_board_message. */
+		atomic_store_explicit(&comm->book->pair[call->root], p,
+				      memory_order_release);
+	}
+	if (p)
+		entry_write(message_entry(p, call->sending, seq), call, seq);
+}
+
 void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 		       uint64_t seq)
 {
 	struct board *b;
 
 	if (call->coll == TUTTI_SENDRECV) {
-		uint64_t at = comm->book->messages++ % MESSAGES;
-
-		entry_write(&comm->book->message[at], call, seq);
+		begin_message(comm, call, seq);
 		return;
 	}
 	b = board_of(comm, comm->rank);
@@ -163,16 +195,14 @@ bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
 bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
 			 uint64_t seq, char *out, size_t cap)
 {
-	for (int i = 0; i < MESSAGES; i++) {
-		struct tutti_call call;
+	struct pair *p = atomic_load_explicit(&comm->book->pair[peer],
+					      memory_order_acquire);
+	struct tutti_call call;
 
-		if (!entry_read(&comm->book->message[i], &call, seq) ||
-		    call.root != peer || call.sending != sending)
-			continue;
-		tutti_call_describe(&call, out, cap);
-		return true;
-	}
-	return false;
+	if (!p || !entry_read(message_entry(p, sending, seq), &call, seq))
+		return false;
+	tutti_call_describe(&call, out, cap);
+	return true;
 }
 
 bool tutti_board_left(struct tuttiComm *comm, int rank)

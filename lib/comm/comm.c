@@ -297,6 +297,7 @@ static void free_all(struct tuttiComm *comm)
 	tutti_blocks_free(comm);
 	tutti_registrations_free(comm);
 	tutti_redops_free(comm);
+	tutti_queue_drop(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
 	free(comm->domain);
@@ -365,11 +366,14 @@ void tutti_comm_abort(struct tuttiComm *comm)
 				   .rank = comm->rank };
 	struct timespec pause = { .tv_nsec = 200000 };
 	int64_t deadline = tutti_now_ns() + ABORT_WAIT_NS;
+	int outside = 0;
 
 	set_error(comm, tuttiRemoteError, "this rank aborted the "
 		  "communicator");
 	tutti_boot_tell(comm->boot, &news);
-	while (atomic_load(&comm->inside)) {
+	/* Nobody enters any more. */
+	while (!atomic_compare_exchange_strong(&comm->inside, &outside, 1)) {
+		outside = 0;
 		if (tutti_now_ns() > deadline) {
 			/* Better a leak than memory taken from under it. */
 			tutti_warn("abort: a thread of rank %d did not come "

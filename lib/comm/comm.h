@@ -54,6 +54,7 @@ struct tutti_plans;
 struct tutti_book;
 struct tutti_blocks;
 struct tutti_registration;
+struct tutti_queue;
 
 /* A question to another rank. */
 struct tutti_question {
@@ -98,6 +99,8 @@ struct tuttiComm {
 	uint64_t seq;			/* collectives begun */
 	uint64_t *p2p_sent, *p2p_received; /* to and from each peer */
 	const char *algo_name;		/* of the last operation */
+	/* Calls of a group; see group.c. */
+	_Atomic(struct tutti_queue *) queue;
 
 	_Atomic int inside;
 	_Atomic bool aborted, finalized;
@@ -168,9 +171,35 @@ tuttiResult_t tutti_comm_finalize(struct tuttiComm *comm);
 /* As tuttiCommAbort, of what was claimed. */
 void tutti_comm_abort(struct tuttiComm *comm);
 
+/* Be the one thread inside; tuttiInvalidUsage if another one is. */
+tuttiResult_t tutti_comm_enter(struct tuttiComm *comm);
+void tutti_comm_leave(struct tuttiComm *comm);
+
 /* Run one operation to its end. */
 tuttiResult_t tutti_comm_run(struct tuttiComm *comm,
 			     const struct tutti_call *call);
+
+/*
+ * Groups.  Between start and end of the outermost group of a thread, its calls
+ * are kept with their communicators; the end runs them, and returns the first
+ * error.
+ */
+extern _Atomic int tutti_groups;	/* threads with an open group */
+void tutti_group_start(void);
+tuttiResult_t tutti_group_end(void);
+/* Is a group open in this thread? */
+bool tutti_group_here(void);
+static inline bool tutti_group_open(void)
+{
+	return atomic_load_explicit(&tutti_groups, memory_order_relaxed) &&
+	       tutti_group_here();
+}
+/* Keep a checked call; the caller's arrays too stay until the end.  If `rc`,
+ * the result of the check, is an error, that is kept. */
+tuttiResult_t tutti_group_add(struct tuttiComm *comm,
+			      const struct tutti_call *call, tuttiResult_t rc);
+/* tuttiSuccess unless calls are kept for `comm`, by any thread. */
+tuttiResult_t tutti_group_none(struct tuttiComm *comm, const char *function);
 
 /* Make `rc` the communicator's error if it has none yet, wake whoever waits,
  * and, with `tell`, let the other ranks know. */
@@ -210,13 +239,12 @@ tuttiResult_t tutti_plan_get(struct tuttiComm *comm,
 			     const struct tutti_plan **out);
 void tutti_plans_free(struct tuttiComm *comm);
 
-/* What a plan lacks for a v-form or an all-to-all in place: the recipe with
- * the blocks of this call, and from where to read.  Both stay until the next
- * call.  Errors: tuttiSystemError. */
+/* What a plan lacks for a v-form or an all-to-all in place: *recipe is the
+ * plan's and becomes one with the blocks of this call, *in is from where to
+ * read.  Both stay until the next call.  Errors: tuttiSystemError. */
 bool tutti_blocks_wanted(const struct tutti_call *call);
 tuttiResult_t tutti_blocks_prepare(struct tuttiComm *comm,
 				   const struct tutti_call *call,
-				   const struct tutti_plan *plan,
 				   const struct tutti_recipe **recipe,
 				   const void **in);
 void tutti_blocks_free(struct tuttiComm *comm);
@@ -241,6 +269,8 @@ static inline int tutti_call_redop(const struct tutti_call *call)
 {
 	return call->made.kind ? call->made.kind : (int)call->redop;
 }
+/* Free, or leave to the thread whose group it belongs to. */
+void tutti_queue_drop(struct tuttiComm *comm);
 
 /* Each rank's page of recent calls, readable by its node.  Closing, before the
  * transports close, leaves a note for those who wait for this rank. */

@@ -5,10 +5,11 @@ libtutti_core_la_SOURCES += \
 	lib/comm/board.c \
 	lib/comm/comm.c lib/comm/comm.h \
 	lib/comm/domains.c \
+	lib/comm/group.c \
 	lib/comm/join.c \
 	lib/comm/memory.c \
 	lib/comm/peers.c \
 	lib/comm/plan.c \
 	lib/comm/redops.c \
-	lib/comm/run.c \
+	lib/comm/run.c lib/comm/run.h \
 	lib/comm/wait.c lib/comm/wait.h

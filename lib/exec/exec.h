@@ -154,6 +154,8 @@ struct tutti_job {
 /* Zero, then init once per communicator; fini frees what grew. */
 tuttiResult_t tutti_job_init(struct tutti_job *j, const struct tutti_exec *e);
 void tutti_job_fini(struct tutti_job *j);
+/* Init of a job for algorithms without a mapped form; allocates nothing. */
+void tutti_job_init_mail(struct tutti_job *j, const struct tutti_exec *e);
 
 /* Begin an operation.  The recipe and the buffers stay the caller's.  Errors:
  * tuttiSystemError (no memory for scratch). */

@@ -34,6 +34,12 @@ tuttiResult_t tutti_job_init(struct tutti_job *j, const struct tutti_exec *e)
 	return tutti_fail(tuttiSystemError, "out of memory");
 }
 
+void tutti_job_init_mail(struct tutti_job *j, const struct tutti_exec *e)
+{
+	memset(j, 0, sizeof(*j));
+	j->exec = e;
+}
+
 void tutti_job_fini(struct tutti_job *j)
 {
 	free(j->scratch);

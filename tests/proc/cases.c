@@ -34,6 +34,17 @@ static const struct {
 	{ "differ_small", differ_small },
 	{ "differ_large", differ_large },
 	{ "differ_message", differ_message },
+	{ "group_head", group_head },
+	{ "group_without", group_without },
+	{ "group_pairs", group_pairs },
+	{ "group_many", group_many },
+	{ "group_self", group_self },
+	{ "group_mixed", group_mixed },
+	{ "group_two", group_two },
+	{ "group_rules", group_rules },
+	{ "group_differ", group_differ },
+	{ "group_late", group_late },
+	{ "group_abort", group_abort },
 	{ "input_life", input_life },
 	{ "input_calls", input_calls },
 	{ "input_overlap", input_overlap },
@@ -76,7 +87,8 @@ static const struct {
 
 static char *races[] = {
 	"life_first", "differ_small", "differ_message", "input_calls",
-	"input_overlap", "fault_abort", "life_many", "memory_again", NULL,
+	"input_overlap", "fault_abort", "life_many", "memory_again",
+	"group_pairs", "group_two", "group_rules", "group_abort", NULL,
 };
 
 static _Atomic int faults;

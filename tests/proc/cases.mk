@@ -7,6 +7,7 @@ tests_proc_cases_SOURCES = \
 	tests/proc/cases.c tests/proc/cases.h \
 	tests/proc/cases_differ.c \
 	tests/proc/cases_fault.c \
+	tests/proc/cases_group.c \
 	tests/proc/cases_input.c \
 	tests/proc/cases_life.c \
 	tests/proc/cases_meaning.c \
@@ -22,6 +23,7 @@ tests_proc_cases_load_LDADD = -ldl
 PROC_CASES = \
 	tests/proc/cases_differ.sh \
 	tests/proc/cases_fault.sh \
+	tests/proc/cases_group.sh \
 	tests/proc/cases_input.sh \
 	tests/proc/cases_life.sh \
 	tests/proc/cases_meaning.sh \
