@@ -57,20 +57,32 @@ size_t perf_expect_reduced(const struct perf_run *run, size_t at,
 			   count);
 }
 
+size_t perf_expect_block(const struct perf_run *run, size_t at, int rank,
+			 size_t first, size_t count)
+{
+	perf_table_rank(run, rank);
+	return perf_differ(run, run->recv + at * run->type->bytes, first,
+			   count);
+}
+
 size_t perf_expect_rank(const struct perf_run *run, size_t at, int rank,
 			size_t count)
 {
-	perf_table_rank(run, rank);
-	return perf_differ(run, run->recv + at * run->type->bytes, 0, count);
+	return perf_expect_block(run, at, rank, 0, count);
 }
 
 size_t perf_expect_untouched(const struct perf_run *run, size_t at,
 			     size_t count)
 {
-	size_t size = run->type->bytes;
-
 	if (run->inplace)
 		return perf_expect_rank(run, at, run->info.rank, count);
+	return perf_expect_poison(run, at, count);
+}
+
+size_t perf_expect_poison(const struct perf_run *run, size_t at, size_t count)
+{
+	size_t size = run->type->bytes;
+
 	return (bytes_differ(run->recv + at * size, POISON, count * size) +
 		size - 1) / size;
 }
@@ -84,7 +96,7 @@ static size_t send_changed(const struct perf_run *run)
 	perf_table_rank(run, run->info.rank);
 	if (!run->inplace)
 		return perf_differ(run, run->send, 0, run->send_count);
-	if (!run->op->send_total)
+	if (!run->op->send_total || run->op->recv_total)
 		return 0;
 	before = (size_t)run->info.rank * run->count;
 	after = before + run->count;

@@ -54,7 +54,7 @@ static void place(struct perf_run *run, size_t bytes, bool inplace)
 	run->send = run->base_send;
 	run->recv = run->base_recv;
 	if (inplace && op->send_total)
-		run->recv = run->send + mine;
+		run->recv = run->send + (op->recv_total ? 0 : mine);
 	else if (inplace)
 		run->send = run->recv + (op->recv_total ? mine : 0);
 }

@@ -28,8 +28,8 @@ static void largest(const struct perf_run *run, size_t *send, size_t *recv)
 	size_t all = run->opt->max + PERF_CANARY;
 	size_t block = run->opt->max / (size_t)run->info.count + PERF_CANARY;
 
-	*send = op->recv_total ? block : all;
-	*recv = op->send_total ? block : all;
+	*send = op->recv_total && !op->send_total ? block : all;
+	*recv = op->send_total && !op->recv_total ? block : all;
 	if (!run->opt->inplace)
 		return;
 	if (op->send_total)

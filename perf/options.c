@@ -15,11 +15,10 @@
 
 static const struct perf_op *const ops[] = {
 	&perf_all_reduce, &perf_reduce_scatter, &perf_all_gather,
-	&perf_broadcast, &perf_reduce, &perf_sendrecv, &perf_barrier,
-	&perf_latency, &perf_bandwidth,
+	&perf_broadcast, &perf_reduce, &perf_alltoall, &perf_gather,
+	&perf_scatter, &perf_sendrecv, &perf_barrier, &perf_latency,
+	&perf_bandwidth,
 };
-
-static const char *const ops_later[] = { "alltoall", "gather", "scatter" };
 
 #define LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -84,7 +83,8 @@ void perf_usage(FILE *to)
 	fputs("\n  -o REDOP   or all (sum):", to);
 	for (i = 0; i < LENGTH(perf_redops); i++)
 		fprintf(to, " %s", perf_redops[i].name);
-	fputs("\n  -r ROOT    of broadcast and reduce (0); -1: each in turn\n"
+	fputs("\n  -r ROOT    of broadcast, reduce, gather and scatter (0); -1: each in "
+	      "turn\n"
 	      "  --inplace  measure only in place; otherwise both\n"
 	      "  --alloc malloc|tutti\n"
 	      "             where buffers come from (malloc)\n"
@@ -220,9 +220,6 @@ static bool parse_op(const char *text, struct perf_options *opt,
 	char list[256];
 	size_t i;
 
-	for (i = 0; i < LENGTH(ops_later); i++)
-		if (!strcmp(text, ops_later[i]))
-			return wrong(g, "%s is not in this version.", text);
 	for (i = 0; i < LENGTH(ops); i++) {
 		if (strcmp(text, ops[i]->name))
 			continue;

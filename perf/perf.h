@@ -82,8 +82,9 @@ struct perf_op {
 };
 
 extern const struct perf_op perf_all_reduce, perf_reduce_scatter,
-	perf_all_gather, perf_broadcast, perf_reduce, perf_sendrecv,
-	perf_barrier, perf_latency, perf_bandwidth;
+	perf_all_gather, perf_broadcast, perf_reduce, perf_alltoall,
+	perf_gather, perf_scatter, perf_sendrecv, perf_barrier, perf_latency,
+	perf_bandwidth;
 
 struct perf_options {
 	const struct perf_op *op;
@@ -165,13 +166,17 @@ void perf_fill_random(const struct perf_run *run, char *to, size_t count);
 /* check.c.  Prepare run's buffers, and count what is wrong in them after the
  * call.  perf_expect_*: wrong elements among `count` from element `at` of the
  * receive buffer on; they should be those of the reduction from element
- * `first` on, those of a rank's input, or what was there before. */
+ * `first` on, those of a rank's input, from its begin or from `first` on, what
+ * was there before, or that where no input was. */
 void perf_check_prepare(const struct perf_run *run);
 size_t perf_check_count(const struct perf_run *run);
 size_t perf_expect_reduced(const struct perf_run *run, size_t at,
 			   size_t first, size_t count);
 size_t perf_expect_rank(const struct perf_run *run, size_t at, int rank,
 			size_t count);
+size_t perf_expect_block(const struct perf_run *run, size_t at, int rank,
+			 size_t first, size_t count);
+size_t perf_expect_poison(const struct perf_run *run, size_t at, size_t count);
 size_t perf_expect_untouched(const struct perf_run *run, size_t at,
 			     size_t count);
 

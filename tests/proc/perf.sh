@@ -34,7 +34,8 @@ faults_in() {
 factor() {
 	case $1 in
 	all_reduce) echo "2 * ($2 - 1) / $2" ;;
-	reduce_scatter | all_gather) echo "($2 - 1) / $2" ;;
+	reduce_scatter | all_gather | alltoall | gather | scatter)
+		echo "($2 - 1) / $2" ;;
 	barrier) echo 0 ;;
 	*) echo 1 ;;
 	esac
@@ -103,7 +104,7 @@ check_table() {
 
 for n in 1 2 3 8; do
 	for op in all_reduce reduce_scatter all_gather broadcast reduce \
-		sendrecv barrier latency bandwidth; do
+		alltoall gather scatter sendrecv barrier latency bandwidth; do
 		want=0
 		case $n$op in
 		1sendrecv | 1latency | 1bandwidth) want=2 ;;
@@ -173,6 +174,17 @@ for op in reduce reduce_scatter; do
 		--json "$json"
 	expect "$(digests)" "$whole" "digest of $op"
 done
+whole=
+for op in all_gather gather; do
+	expect_status 0 run -n 3 "$perf" $op -b 6K -e 6K -n 1 --hash \
+		--json "$json"
+	expect "$(digests)" "${whole:=$(digests)}" "digest of $op"
+done
+for op in alltoall scatter; do
+	expect_status 0 run -n 3 "$perf" $op -b 6K -e 6K -n 1 --hash \
+		--json "$json"
+	expect "$(digests | wc -l)" 1 "digests of $op, apart and in place"
+done
 
 # ---- Wrong results -------------------------------------------------------
 expect_status 0 run -n 3 "$faulty" all_reduce -b 4K -e 4K -n 1 -w 0
@@ -203,8 +215,9 @@ bad() {
 
 bad
 bad all_redcue
-bad alltoall
-bad gather
+bad alltoall -r
+bad gather -r x
+bad scatter -r 1
 bad all_reduce all_reduce
 bad all_reduce -x
 bad all_reduce --no-such-flag
