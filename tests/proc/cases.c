@@ -45,9 +45,11 @@ static const struct {
 	{ "group_differ", group_differ },
 	{ "group_late", group_late },
 	{ "group_abort", group_abort },
+	{ "differ_counts", differ_counts },
 	{ "input_life", input_life },
 	{ "input_calls", input_calls },
 	{ "input_overlap", input_overlap },
+	{ "input_blocks", input_blocks },
 	{ "input_fork", input_fork },
 	{ "input_memory", input_memory },
 	{ "meaning_zero", meaning_zero },
@@ -86,9 +88,10 @@ static const struct {
 };
 
 static char *races[] = {
-	"life_first", "differ_small", "differ_message", "input_calls",
-	"input_overlap", "fault_abort", "life_many", "memory_again",
-	"group_pairs", "group_two", "group_rules", "group_abort", NULL,
+	"life_first", "differ_small", "differ_message", "differ_counts",
+	"input_calls", "input_overlap", "input_blocks", "fault_abort",
+	"life_many", "memory_again", "group_pairs", "group_two", "group_rules",
+	"group_abort", NULL,
 };
 
 static _Atomic int faults;
@@ -170,10 +173,69 @@ const char *case_coll_name(enum case_coll coll)
 {
 	static const char *const name[COLLS] = {
 		"all_reduce", "reduce", "broadcast", "all_gather",
-		"reduce_scatter", "barrier", "send", "recv",
+		"reduce_scatter", "alltoall", "gather", "scatter",
+		"all_gatherv", "reduce_scatterv", "alltoallv", "gatherv",
+		"scatterv", "barrier", "send", "recv",
 	};
 
 	return name[coll];
+}
+
+bool case_reduces(enum case_coll c)
+{
+	return c == ALL_REDUCE || c == REDUCE || c == REDUCE_SCATTER ||
+	       c == REDUCE_SCATTERV;
+}
+
+static bool to_root(enum case_coll c)
+{
+	return c == REDUCE || c == GATHER || c == GATHERV;
+}
+
+static bool from_root(enum case_coll c)
+{
+	return c == BROADCAST || c == SCATTER || c == SCATTERV;
+}
+
+bool case_rooted(enum case_coll c)
+{
+	return to_root(c) || from_root(c) || c == SEND || c == RECV;
+}
+
+bool case_gives(const struct case_call *c, int rank)
+{
+	return c->coll != RECV && (!from_root(c->coll) || rank == c->root);
+}
+
+bool case_gets(const struct case_call *c, int rank)
+{
+	return c->coll != SEND && (!to_root(c->coll) || rank == c->root);
+}
+
+static tuttiResult_t call_uneven(const struct case_call *c, const void *in,
+				 void *out, tuttiComm_t comm)
+{
+	size_t counts[64];
+
+	for (int i = 0; i < 64; i++)
+		counts[i] = c->count;
+	switch ((int)c->coll) {
+	case ALL_GATHERV:
+		return tuttiAllGatherv(in, out, counts, NULL, c->type, comm,
+				       NULL);
+	case REDUCE_SCATTERV:
+		return tuttiReduceScatterv(in, out, counts, c->type, c->op,
+					   comm, NULL);
+	case ALLTOALLV:
+		return tuttiAlltoAllv(in, counts, NULL, out, counts, NULL,
+				      c->type, comm, NULL);
+	case GATHERV:
+		return tuttiGatherv(in, c->count, out, counts, NULL, c->type,
+				    c->root, comm, NULL);
+	default:
+		return tuttiScatterv(in, counts, NULL, out, c->count, c->type,
+				     c->root, comm, NULL);
+	}
 }
 
 tuttiResult_t case_call(const struct case_call *c, const void *in, void *out,
@@ -194,6 +256,20 @@ tuttiResult_t case_call(const struct case_call *c, const void *in, void *out,
 	case REDUCE_SCATTER:
 		return tuttiReduceScatter(in, out, c->count, c->type, c->op,
 					  comm, NULL);
+	case ALLTOALL:
+		return tuttiAlltoAll(in, out, c->count, c->type, comm, NULL);
+	case GATHER:
+		return tuttiGather(in, out, c->count, c->type, c->root, comm,
+				   NULL);
+	case SCATTER:
+		return tuttiScatter(in, out, c->count, c->type, c->root, comm,
+				    NULL);
+	case ALL_GATHERV:
+	case REDUCE_SCATTERV:
+	case ALLTOALLV:
+	case GATHERV:
+	case SCATTERV:
+		return call_uneven(c, in, out, comm);
 	case SEND:
 		return tuttiSend(in, c->count, c->type, c->root, comm, NULL);
 	case RECV:

@@ -48,8 +48,9 @@ void case_expect(const char *where, int line, tuttiResult_t rc,
 
 /* The collectives by number, so that a test can go through them. */
 enum case_coll {
-	ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, BARRIER,
-	SEND, RECV, COLLS
+	ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, ALLTOALL,
+	GATHER, SCATTER, ALL_GATHERV, REDUCE_SCATTERV, ALLTOALLV, GATHERV,
+	SCATTERV, BARRIER, SEND, RECV, COLLS
 };
 struct case_call {
 	enum case_coll coll;
@@ -58,8 +59,14 @@ struct case_call {
 	tuttiRedOp_t op;
 	int root;
 };
+/* Of a v-form every count is c->count, and blocks stand one after another. */
 tuttiResult_t case_call(const struct case_call *c, const void *in, void *out,
 			tuttiComm_t comm);
+/* Does this rank need a send buffer, and a receive buffer? */
+bool case_gives(const struct case_call *c, int rank);
+bool case_gets(const struct case_call *c, int rank);
+bool case_reduces(enum case_coll coll);
+bool case_rooted(enum case_coll coll);	/* root or peer */
 const char *case_coll_name(enum case_coll coll);
 
 /* Cases, called by name. */
@@ -77,9 +84,11 @@ void group_rules(struct seat *s);
 void group_differ(struct seat *s);
 void group_late(struct seat *s);
 void group_abort(struct seat *s);
+void differ_counts(struct seat *s);
 void input_life(struct seat *s);
 void input_calls(struct seat *s);
 void input_overlap(struct seat *s);
+void input_blocks(struct seat *s);
 void input_fork(struct seat *s);
 void input_memory(struct seat *s);
 void meaning_zero(struct seat *s);

@@ -113,6 +113,30 @@ void differ_small(struct seat *s)
 		{ { REDUCE_SCATTER, 5, tuttiFloat, tuttiSum, 0 },
 		  { REDUCE_SCATTER, 4, tuttiFloat, tuttiSum, 0 },
 		  "reduce_scatter of 5 float", "reduce_scatter of 4 float" },
+		{ { ALLTOALL, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALLTOALL, 6, tuttiFloat, tuttiSum, 0 },
+		  "alltoall of 5 float", "alltoall of 6 float" },
+		{ { GATHER, 5, tuttiFloat, tuttiSum, 1 },
+		  { GATHER, 6, tuttiFloat, tuttiSum, 1 },
+		  "gather of 5 float, root 1", "gather of 6 float" },
+		{ { SCATTER, 5, tuttiFloat, tuttiSum, 0 },
+		  { SCATTER, 5, tuttiFloat, tuttiSum, 1 },
+		  "scatter of 5 float, root 0", "root 1" },
+		{ { ALL_GATHERV, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALL_GATHER, 5, tuttiFloat, tuttiSum, 0 },
+		  "all_gatherv of float", "all_gather of 5 float" },
+		{ { ALLTOALLV, 5, tuttiFloat, tuttiSum, 0 },
+		  { ALLTOALLV, 5, tuttiInt32, tuttiSum, 0 },
+		  "alltoallv of float", "alltoallv of int32" },
+		{ { REDUCE_SCATTERV, 5, tuttiFloat, tuttiSum, 0 },
+		  { REDUCE_SCATTERV, 5, tuttiFloat, tuttiMax, 0 },
+		  "reduce_scatterv of float, sum", "float, max" },
+		{ { GATHERV, 5, tuttiFloat, tuttiSum, 0 },
+		  { GATHERV, 5, tuttiFloat, tuttiSum, 1 },
+		  "gatherv of float, root 0", "root 1" },
+		{ { SCATTERV, 5, tuttiFloat, tuttiSum, 1 },
+		  { BARRIER, 0, tuttiInt8, tuttiSum, 0 },
+		  "scatterv of float, root 1", "barrier" },
 		/* The order differs. */
 		{ { ALL_REDUCE, 5, tuttiFloat, tuttiSum, 0 },
 		  { BARRIER, 0, tuttiInt8, tuttiSum, 0 },
@@ -150,6 +174,12 @@ void differ_large(struct seat *s)
 		{ { REDUCE_SCATTER, 200000, tuttiFloat, tuttiSum, 0 },
 		  { ALL_GATHER, 200000, tuttiFloat, tuttiSum, 0 },
 		  "reduce_scatter of 200000", "all_gather of 200000" },
+		{ { ALLTOALL, 200000, tuttiFloat, tuttiSum, 0 },
+		  { ALLTOALL, 200001, tuttiFloat, tuttiSum, 0 },
+		  "alltoall of 200000", "alltoall of 200001" },
+		{ { GATHERV, 200000, tuttiFloat, tuttiSum, 0 },
+		  { SCATTERV, 200000, tuttiFloat, tuttiSum, 0 },
+		  "gatherv of float", "scatterv of float" },
 	};
 
 	differ_all(s, pairs, sizeof(pairs) / sizeof(pairs[0]));
@@ -194,4 +224,121 @@ void differ_message(struct seat *s)
 		    "recv of 2000000 float");
 	differ_pair(s, 10, 1000000, tuttiFloat, "send of 10 float",
 		    "recv of 1000000 float");
+}
+
+/* ---- Counts of v-forms --------------------------------------------------- */
+
+#define RANKS_MAX 8
+
+/* Rank `odd` believes of one block, which all others believe `usual` long, that
+ * it has `other` elements. */
+struct opinion {
+	enum case_coll coll;
+	size_t usual, other;
+	const char *say_usual, *say_other;
+};
+
+/* What goes from a to b, as rank `me` believes. */
+static size_t believed(const struct opinion *p, int odd, int me, int a, int b)
+{
+	int from = odd == 0, to = odd;
+
+	if (p->coll == ALL_GATHERV || p->coll == REDUCE_SCATTERV)
+		to = b;
+	if (a != from || b != to)
+		return 3;
+	return me == odd ? p->other : p->usual;
+}
+
+static tuttiResult_t call_counts(struct seat *s, const struct opinion *p,
+				 int odd, char *in, char *out, tuttiComm_t comm)
+{
+	size_t give[RANKS_MAX], get[RANKS_MAX];
+	int me = s->rank, root = p->coll == GATHERV ? odd : !odd;
+
+	for (int r = 0; r < s->ranks; r++) {
+		give[r] = believed(p, odd, me, me, r);
+		get[r] = believed(p, odd, me, r, me);
+	}
+	switch ((int)p->coll) {
+	case ALL_GATHERV:
+		return tuttiAllGatherv(in, out, get, NULL, tuttiFloat, comm,
+				       NULL);
+	case REDUCE_SCATTERV:
+		return tuttiReduceScatterv(in, out, get, tuttiFloat, tuttiSum,
+					   comm, NULL);
+	case GATHERV:
+		return tuttiGatherv(in, give[root], out, get, NULL, tuttiFloat,
+				    root, comm, NULL);
+	case SCATTERV:
+		return tuttiScatterv(in, give, NULL, out, get[root],
+				     tuttiFloat, root, comm, NULL);
+	default:
+		return tuttiAlltoAllv(in, give, NULL, out, get, NULL,
+				      tuttiFloat, comm, NULL);
+	}
+}
+
+static void differ_opinion(struct seat *s, const struct opinion *p, int odd)
+{
+	size_t most = p->usual > p->other ? p->usual : p->other, bytes = 0;
+	tuttiComm_t comm = case_join(s);
+	int64_t began = case_ms();
+	char *in, *out;
+	tuttiResult_t rc;
+
+	/* As large as this rank believes, to the byte. */
+	for (int r = 0; r < s->ranks; r++)
+		if (p->coll != REDUCE_SCATTERV || r == s->rank)
+			bytes += 4 * believed(p, odd, s->rank, r, s->rank);
+	in = make(4 * (most + 3 * (size_t)s->ranks));
+	out = make(bytes);
+	rc = call_counts(s, p, odd, in, out, comm);
+	for (int i = 0; !rc && i < 3; i++)
+		rc = tuttiBarrier(comm, NULL);
+	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank 0", "rank 1",
+	       p->say_usual, p->say_other);
+	CHECK(case_ms() - began < SOON_MS, "rank %d heard late of %s and %s",
+	      s->rank, p->say_usual, p->say_other);
+	check_guard(out, bytes, "receive");
+	tuttiCommDestroy(comm);
+	free(in);
+	free(out);
+}
+
+/* Ranks 0 and 1 disagree about what goes from one to the other; of operations
+ * whose counts all know, rank 0 or 1 has its own opinion of a block. */
+void differ_counts(struct seat *s)
+{
+	static const struct opinion opinions[] = {
+		{ ALLTOALLV, 5, 7, "alltoallv of float, 5 to rank",
+		  "alltoallv of float, 7 from rank" },
+		{ ALLTOALLV, 5, 0, ", 5 to rank", ", 0 from rank" },
+		{ ALLTOALLV, 0, 5, ", 0 to rank", ", 5 from rank" },
+		{ ALLTOALLV, 300000, 300001, ", 300000 to", ", 300001 from" },
+		{ ALLTOALLV, 1, 300000, ", 1 to rank", ", 300000 from" },
+		{ GATHERV, 5, 7, ", 5 to rank", ", 7 from rank" },
+		{ GATHERV, 0, 70000, ", 0 to rank", ", 70000 from" },
+		{ GATHERV, 70000, 0, ", 70000 to", ", 0 from rank" },
+		{ SCATTERV, 5, 7, ", 5 to rank", ", 7 from rank" },
+		{ SCATTERV, 5, 0, ", 5 to rank", ", 0 from rank" },
+		{ SCATTERV, 0, 5, ", 0 to rank", ", 5 from rank" },
+	};
+	static const struct opinion common[] = {
+		{ ALL_GATHERV, 5, 7, "all_gatherv of float, 5 of rank",
+		  "all_gatherv of float, 7 of rank" },
+		{ ALL_GATHERV, 5, 0, ", 5 of rank", ", 0 of rank" },
+		{ ALL_GATHERV, 0, 5, ", 0 of rank", ", 5 of rank" },
+		{ ALL_GATHERV, 100000, 100001, ", 100000 of rank",
+		  ", 100001 of rank" },
+		{ ALL_GATHERV, 2, 200000, ", 2 of rank", ", 200000 of rank" },
+		{ REDUCE_SCATTERV, 5, 6, "reduce_scatterv of float, sum, 5 of",
+		  "reduce_scatterv of float, sum, 6 of" },
+		{ REDUCE_SCATTERV, 0, 90000, ", 0 of", ", 90000 of" },
+	};
+
+	for (size_t i = 0; i < sizeof(opinions) / sizeof(opinions[0]); i++)
+		differ_opinion(s, &opinions[i], (int)(i % 2));
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		differ_opinion(s, &common[i], (int)(i % 2));
 }

@@ -6,7 +6,7 @@
 cases=${top_builddir:-.}/tests/proc/cases
 export TUTTI_TIMEOUT=60 TUTTI_INIT_TIMEOUT=60
 
-all="differ_small differ_large differ_message"
+all="differ_small differ_large differ_message differ_counts"
 # shellcheck disable=SC2086 # a list
 {
 	expect_status 0 run -n 4 --timeout 120 "$cases" $all

@@ -141,6 +141,11 @@ static void abort_one(struct seat *s, tuttiComm_t comm, struct case_call call,
 	free(b.out);
 }
 
+static bool to_one(enum case_coll c)
+{
+	return c == REDUCE || c == GATHER || c == GATHERV;
+}
+
 /* The last rank does not call, until it hears of the abort. */
 void fault_abort(struct seat *s)
 {
@@ -154,14 +159,16 @@ void fault_abort(struct seat *s)
 		int64_t end = case_ms() + 5000;
 		tuttiComm_t comm;
 
-		/* A send of a few bytes waits for nobody; in a reduce only
-		 * the root may have to. */
+		bool alone = to_one(c.coll);
+
+		/* A send of a few bytes waits for nobody; of what goes to a
+		 * root only that may have to. */
 		if (c.coll == SEND && c.count == 1)
 			continue;
-		if (c.coll == REDUCE)
+		if (alone)
 			c.root = 0;
 		comm = case_join(s);
-		if (s->rank < s->ranks - 1 && !(c.coll == REDUCE && s->rank)) {
+		if (s->rank < s->ranks - 1 && !(alone && s->rank)) {
 			abort_one(s, comm, c, 30);
 			continue;
 		}
@@ -254,10 +261,10 @@ void fault_leave(struct seat *s)
 		tuttiComm_t comm = case_join(s);
 		int64_t began = case_ms();
 
-		if (coll == REDUCE)
+		if (to_one(c.coll))
 			c.root = 0;
 		if (coll != SEND && s->rank < s->ranks - 1 &&
-		    !(coll == REDUCE && s->rank)) {
+		    !(to_one(c.coll) && s->rank)) {
 			EXPECT(case_call(&c, in, out, comm), tuttiRemoteError,
 			       "rank");
 			CHECK(case_ms() - began < 5000, "late");

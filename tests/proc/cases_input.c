@@ -178,16 +178,6 @@ void input_life(struct seat *s)
 
 /* ---- Calls ------------------------------------------------------------- */
 
-static bool reduces(enum case_coll c)
-{
-	return c == ALL_REDUCE || c == REDUCE || c == REDUCE_SCATTER;
-}
-
-static bool rooted(enum case_coll c)
-{
-	return c == REDUCE || c == BROADCAST || c == SEND || c == RECV;
-}
-
 static void wrong_values(struct seat *s, struct case_call good,
 			 tuttiComm_t comm)
 {
@@ -206,13 +196,13 @@ static void wrong_values(struct seat *s, struct case_call good,
 		c = good;
 		c.op = (tuttiRedOp_t)ops[i];
 		snprintf(say, sizeof(say), "%d", ops[i]);
-		if (reduces(c.coll))
+		if (case_reduces(c.coll))
 			EXPECT(case_call(&c, in, out, comm),
 			       tuttiInvalidArgument, "tutti", say, "operator");
 		c = good;
 		c.root = roots[i];
 		snprintf(say, sizeof(say), "%d", roots[i]);
-		if (rooted(c.coll))
+		if (case_rooted(c.coll))
 			EXPECT(case_call(&c, in, out, comm),
 			       tuttiInvalidArgument, "tutti", say, "rank");
 	}
@@ -241,10 +231,10 @@ static void wrong_pointers(struct seat *s, struct case_call c,
 	tuttiStream_t stream = (tuttiStream_t)&c;
 	static char buf[256];
 
-	if (c.coll != RECV && (c.coll != BROADCAST || s->rank == c.root))
+	if (case_gives(&c, s->rank))
 		EXPECT(case_call(&c, NULL, buf, comm), tuttiInvalidArgument,
 		       "tutti", "send buffer", "NULL");
-	if (c.coll != SEND && (c.coll != REDUCE || s->rank == c.root))
+	if (case_gets(&c, s->rank))
 		EXPECT(case_call(&c, buf, NULL, comm), tuttiInvalidArgument,
 		       "tutti", "receive buffer", "NULL");
 	EXPECT(case_call(&c, buf, buf + 128, NULL), tuttiInvalidArgument,
@@ -313,6 +303,54 @@ static void overlap_equal(struct case_call c, char *at, tuttiComm_t comm)
 	fine(&c, at + BLOCK, at, comm);
 }
 
+/* Where both buffers may have a block for each rank, `own` this one's. */
+static void overlap_blocks(struct seat *s, struct case_call c, char *at,
+			   size_t own, tuttiComm_t comm)
+{
+	size_t all = (size_t)s->ranks * BLOCK;
+	size_t other = (own + BLOCK) % all;
+	bool gather = c.coll == GATHER || c.coll == GATHERV;
+	bool both = c.coll == ALLTOALL || c.coll == ALLTOALLV;
+	bool uses = both || s->rank == c.root;
+
+	if (both) {
+		overlap(&c, at + 4, at, comm);
+		overlap(&c, at, at + all - 1, comm);
+		if (s->ranks > 1)
+			overlap(&c, at, at + BLOCK, comm);
+		fine(&c, at, at, comm);
+		fine(&c, at, at + all, comm);
+		fine(&c, at + all, at, comm);
+		return;
+	}
+	for (int k = 0; uses && k < 3; k++) {
+		/* Other ranks' places are as wrong as none. */
+		size_t off = k == 0 ? other : k == 1 ? own + 1 : all - 1;
+
+		if (k == 0 && s->ranks == 1)
+			continue;
+		overlap(&c, gather ? at + off : at, gather ? at : at + off,
+			comm);
+	}
+	fine(&c, gather ? at + own : at, gather ? at : at + own, comm);
+	fine(&c, at, at + all, comm);
+	fine(&c, at + all, at, comm);
+}
+
+static void overlap_new(struct seat *s, char *at, size_t own, tuttiComm_t comm)
+{
+	static const enum case_coll colls[] = { ALLTOALL, ALLTOALLV, GATHER,
+						GATHERV, SCATTER, SCATTERV };
+
+	for (int i = 0; i < 6; i++)
+		for (int root = 0; root < s->ranks; root++) {
+			struct case_call c = { colls[i], COUNT, tuttiInt32,
+					       tuttiSum, root };
+
+			overlap_blocks(s, c, at, own, comm);
+		}
+}
+
 void input_overlap(struct seat *s)
 {
 	size_t n = (size_t)s->ranks, own = (size_t)s->rank * BLOCK;
@@ -352,9 +390,133 @@ void input_overlap(struct seat *s)
 	fine(&c, at, at + own, comm);
 	fine(&c, at, at + n * BLOCK, comm);
 	fine(&c, at + BLOCK, at, comm);
+	overlap_new(s, at, own, comm);
 	check_alive(s, comm);
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 	free(at);
+}
+
+/* ---- Blocks of v-forms --------------------------------------------------- */
+
+#define RANKS_MAX 8
+
+static tuttiResult_t gather_at(int *out, const int *in, const size_t *counts,
+			       const size_t *displs, tuttiComm_t comm)
+{
+	return tuttiAllGatherv(in, out, counts, displs, tuttiInt32, comm,
+			       NULL);
+}
+
+/* Sums that wrap though no count does, and arrays that are not there. */
+static void wrong_sums(struct seat *s, tuttiComm_t comm)
+{
+	size_t big[RANKS_MAX], one[RANKS_MAX], far[RANKS_MAX];
+	static int in[64], out[64];
+
+	for (int i = 0; i < RANKS_MAX; i++) {
+		big[i] = SIZE_MAX / 8 - 5;
+		one[i] = 1;
+		far[i] = SIZE_MAX / 4 - (size_t)i;
+	}
+	if (s->ranks > 1) {
+		EXPECT(gather_at(out, in, big, NULL, comm),
+		       tuttiInvalidArgument, "tuttiAllGatherv", "receive");
+		EXPECT(tuttiReduceScatterv(in, out, big, tuttiInt32, tuttiSum,
+					   comm, NULL),
+		       tuttiInvalidArgument, "tuttiReduceScatterv", "send");
+		EXPECT(tuttiAlltoAllv(in, big, NULL, out, one, NULL,
+				      tuttiInt32, comm, NULL),
+		       tuttiInvalidArgument, "tuttiAlltoAllv");
+	}
+	EXPECT(gather_at(out, in, one, far, comm), tuttiInvalidArgument,
+	       "receive buffer", "larger");
+	EXPECT(gather_at(out, in, NULL, NULL, comm), tuttiInvalidArgument,
+	       "recvcounts", "NULL");
+	EXPECT(tuttiReduceScatterv(in, out, NULL, tuttiInt32, tuttiSum, comm,
+				   NULL), tuttiInvalidArgument, "recvcounts");
+	EXPECT(tuttiAlltoAllv(in, NULL, NULL, out, one, NULL, tuttiInt32, comm,
+			      NULL), tuttiInvalidArgument, "sendcounts");
+	EXPECT(tuttiAlltoAllv(in, one, NULL, out, NULL, NULL, tuttiInt32, comm,
+			      NULL), tuttiInvalidArgument, "recvcounts");
+	EXPECT(tuttiGatherv(in, 1, out, NULL, NULL, tuttiInt32, s->rank, comm,
+			    NULL), tuttiInvalidArgument, "recvcounts");
+	EXPECT(tuttiScatterv(in, NULL, NULL, out, 1, tuttiInt32, s->rank, comm,
+			     NULL), tuttiInvalidArgument, "sendcounts");
+}
+
+/* A rank's own two counts differ. */
+static void wrong_own(struct seat *s, tuttiComm_t comm)
+{
+	size_t two[RANKS_MAX], three[RANKS_MAX];
+	static int in[64], out[64];
+
+	for (int i = 0; i < RANKS_MAX; i++) {
+		two[i] = 2;
+		three[i] = 3;
+	}
+	EXPECT(tuttiAlltoAllv(in, two, NULL, out, three, NULL, tuttiInt32,
+			      comm, NULL), tuttiInvalidArgument, "itself",
+	       "2 elements", "receives 3");
+	EXPECT(tuttiGatherv(in, 2, out, three, NULL, tuttiInt32, s->rank, comm,
+			    NULL), tuttiInvalidArgument, "itself");
+	EXPECT(tuttiScatterv(in, two, NULL, out, 3, tuttiInt32, s->rank, comm,
+			     NULL), tuttiInvalidArgument, "itself");
+}
+
+/* Blocks that overlap, touch, stand in any order, or have gaps in which the
+ * send buffer may lie. */
+static void blocks_at(struct seat *s, tuttiComm_t comm)
+{
+	size_t counts[RANKS_MAX], at[RANKS_MAX], n = (size_t)s->ranks;
+	static int in[16], out[16 * RANKS_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		counts[i] = 4;
+		at[i] = 3 * i;
+	}
+	if (n > 1)
+		EXPECT(gather_at(out, in, counts, at, comm),
+		       tuttiInvalidArgument, "blocks 0 and 1", "overlap");
+	for (size_t i = 0; i < n; i++)
+		at[i] = 3 * (n - i);
+	if (n > 1)
+		EXPECT(tuttiAlltoAllv(in, counts, NULL, out, counts, at,
+				      tuttiInt32, comm, NULL),
+		       tuttiInvalidArgument, "overlap");
+	/* From the last to the first, with a gap of four behind each. */
+	for (size_t i = 0; i < n; i++)
+		at[i] = 8 * (n - 1 - i);
+	EXPECT(gather_at(out, in, counts, at, comm), tuttiSuccess, NULL);
+	EXPECT(gather_at(out, out + 4, counts, at, comm), tuttiSuccess, NULL);
+	EXPECT(gather_at(out, out + at[s->rank], counts, at, comm),
+	       tuttiSuccess, NULL);
+	EXPECT(gather_at(out, out + at[s->rank] + 1, counts, at, comm),
+	       tuttiInvalidArgument, "overlap");
+	/* In place only where both sides are alike. */
+	EXPECT(tuttiAlltoAllv(out, counts, at, out, counts, at, tuttiInt32,
+			      comm, NULL), tuttiSuccess, NULL);
+	if (n > 1)
+		EXPECT(tuttiAlltoAllv(out, counts, NULL, out, counts, at,
+				      tuttiInt32, comm, NULL),
+		       tuttiInvalidArgument, "overlap");
+	/* An empty block may be said to stand anywhere. */
+	for (size_t i = 0; i < n; i++) {
+		counts[i] = i ? 0 : 4;
+		at[i] = i ? SIZE_MAX : 0;
+	}
+	EXPECT(gather_at(out, in, counts, at, comm), tuttiSuccess, NULL);
+}
+
+void input_blocks(struct seat *s)
+{
+	tuttiComm_t comm = case_join(s);
+
+	wrong_sums(s, comm);
+	wrong_own(s, comm);
+	check_alive(s, comm);
+	blocks_at(s, comm);
+	check_alive(s, comm);
+	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 
 /* ---- fork -------------------------------------------------------------- */

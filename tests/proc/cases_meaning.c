@@ -97,11 +97,38 @@ static void large(struct seat *s, size_t count, tuttiComm_t comm)
 	munmap(p, count + 1);
 }
 
+/* A sum of counts beyond 2^31, and a block that begins there. */
+static void large_blocks(struct seat *s, tuttiComm_t comm)
+{
+	size_t counts[2] = { 0x80000001, 3 }, all = counts[0] + counts[1];
+	char *p = sparse(all + 1), *mine = p + (s->rank ? counts[0] : 0);
+	int wrong = 0;
+
+	p[all] = 99;
+	if (s->rank)
+		memcpy(mine, "abc", 3);
+	for (int i = 0; !s->rank && spot(i, counts[0]) != SIZE_MAX; i++)
+		if (spot(i, counts[0]) < counts[0])
+			p[spot(i, counts[0])] = (char)(i + 1);
+	EXPECT(tuttiAllGatherv(mine, p, counts, NULL, tuttiInt8, comm, NULL),
+	       tuttiSuccess, NULL);
+	for (int i = 0; spot(i, counts[0]) != SIZE_MAX; i++)
+		if (spot(i, counts[0]) < counts[0] - 1)
+			wrong += p[spot(i, counts[0])] != (char)(i + 1);
+	CHECK(!wrong && p[counts[0] - 1] && !p[counts[0] / 3] &&
+	      !memcmp(p + counts[0], "abc", 3) && p[all] == 99,
+	      "rank %d: blocks of %zu and 3 elements: %d wrong", s->rank,
+	      counts[0], wrong);
+	munmap(p, all + 1);
+}
+
 void meaning_large(struct seat *s)
 {
 	tuttiComm_t comm = case_join(s);
 
 	large(s, 0x80000001, comm);
+	if (s->ranks == 2)
+		large_blocks(s, comm);
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 
@@ -150,7 +177,7 @@ static void kept_once(struct seat *s, struct case_call c, tuttiComm_t comm)
 {
 	size_t bytes = c.count * (size_t)s->ranks;
 	char *in = read_only(bytes, s->rank), *out = sparse(bytes);
-	bool none = c.coll == REDUCE && s->rank != c.root;
+	bool none = !case_gets(&c, s->rank);
 	size_t changed = 0;
 
 	memset(out, 0x55, bytes);
@@ -162,7 +189,7 @@ static void kept_once(struct seat *s, struct case_call c, tuttiComm_t comm)
 	if (none)
 		munmap(out, bytes);
 	/* And with no buffer at all where nothing is given or got. */
-	if (c.coll == BROADCAST && s->rank != c.root)
+	if (!case_gives(&c, s->rank))
 		EXPECT(case_call(&c, NULL, out, comm), tuttiSuccess, NULL);
 	else
 		EXPECT(case_call(&c, in, none ? NULL : out, comm),
@@ -177,7 +204,7 @@ void meaning_kept(struct seat *s)
 	static const size_t counts[] = { 1, 60, 5000, 300000 };
 	tuttiComm_t comm = case_join(s);
 
-	for (int coll = 0; coll <= REDUCE_SCATTER; coll++)
+	for (int coll = 0; coll < BARRIER; coll++)
 		for (int i = 0; i < 4; i++)
 			for (int root = 0; root < s->ranks; root++) {
 				struct case_call c = { (enum case_coll)coll,
