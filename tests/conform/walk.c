@@ -148,6 +148,8 @@ static int walk_algo(struct world *w, const struct tutti_algo_entry *e)
 	int bad;
 
 	q.shape = &shape;
+	q.strict = getenv("TUTTI_DETERMINISM") && reduces(q.coll) &&
+		   !strcmp(getenv("TUTTI_DETERMINISM"), "strict");
 	if (e->algo->coll == TUTTI_SENDRECV || !e->algo->serves(&q))
 		return 0;
 	snprintf(force, sizeof(force), "%s:%s",

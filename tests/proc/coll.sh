@@ -24,6 +24,8 @@ say "$run" run -n 5 --nodes 3+2 --timeout 120 "$walk" --launched
 say "$run" run -n 4 --nodes 0,1,0,1 --timeout 120 "$walk" --launched
 say env TUTTI_TRANSPORTS=self,tcp \
 	"$run" run -n 3 --timeout 120 "$walk" --launched
+say env TUTTI_DETERMINISM=strict \
+	"$run" run -n 5 --nodes 0,1,0,1,0 --timeout 120 "$walk" --launched
 say env TUTTI_DEBUG_SEQ_START=2147483600 TUTTI_SLICE=4K \
 	"$run" run -n 3 --nodes 2+1 --timeout 120 "$walk" --launched
 say env TUTTI_DEBUG_SEQ_START=9223372036854775700 TUTTI_WAIT=sleep \

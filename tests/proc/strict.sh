@@ -106,10 +106,10 @@ echo "float32, 5 ranks, by$serving: $first"
 for type in 9 6 10; do
 	first=
 	for algo in $serving; do
-		TUTTI_ALGO="all_reduce:$algo" same $type -n 5
-		TUTTI_ALGO="all_reduce:$algo" same $type -n 5 --nodes 0,1,0,1,0
+		TUTTI_ALGO="all_reduce:$algo" same "$type" -n 5
+		TUTTI_ALGO="all_reduce:$algo" same "$type" -n 5 --nodes 0,1,0,1,0
 	done
-	TUTTI_KERNELS=scalar TUTTI_SLICE=1K same $type -n 5 --nodes 5
+	TUTTI_KERNELS=scalar TUTTI_SLICE=1K same "$type" -n 5 --nodes 5
 	echo "type $type, 5 ranks, by$serving: $first"
 done
 
@@ -142,6 +142,7 @@ for algo in $(algorithms all_reduce); do
 	export TUTTI_ALGO="all_reduce:$algo"
 	same 7 -n 5
 	same 7 -n 5
+	expect_status 0 run -n 5 --timeout 120 "$program" all
 done
 unset TUTTI_ALGO
 noise

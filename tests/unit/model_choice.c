@@ -272,3 +272,76 @@ Test(model_choice, all_ranks_choose_alike)
 			}
 		}
 }
+
+/* A choice for a query that demands something of the order. */
+static tuttiResult_t ordered(struct tutti_choice *c, enum tutti_coll coll,
+			     int ranks, size_t count, bool strict)
+{
+	struct tutti_shape shape = {
+		.ranks = ranks, .nodes = count % 2 ? 2 : 1,
+		.node = count % 2 ? two_nodes : NULL,
+	};
+	struct tutti_query q = { .coll = coll, .shape = &shape,
+				 .root = ranks - 1, .strict = strict,
+				 .in_order = !strict };
+
+	return tutti_choose(c, &q, count, tuttiFloat32, tuttiSum);
+}
+
+/* What is chosen serves strict, or keeps rank order, for any shape and size. */
+Test(model_choice, order_of_additions)
+{
+	static const enum tutti_coll colls[] = {
+		TUTTI_ALL_REDUCE, TUTTI_REDUCE, TUTTI_REDUCE_SCATTER
+	};
+
+	set("");
+	for (int c = 0; c < 3; c++)
+		for (int n = 1; n <= 64; n++)
+			for (size_t count = 1; count < 1 << 25;
+			     count = 3 * count + 1) {
+				struct tutti_choice got;
+				const struct tutti_algo *a;
+
+				cr_assert_eq(ordered(&got, colls[c], n, count,
+						     true), tuttiSuccess);
+				cr_assert(got.strict);
+				cr_assert_str_neq(got.entry->name, "ring");
+				cr_assert_eq(ordered(&got, colls[c], n, count,
+						     false), tuttiSuccess);
+				a = got.entry->algo;
+				cr_assert(got.strict ||
+					  a->flags & TUTTI_IN_ORDER);
+			}
+}
+
+/* Others are refused with the reason and the names of those that serve; what
+ * keeps the order in its strict form only is built so. */
+Test(model_choice, order_of_forced_ones)
+{
+	struct tutti_choice c;
+
+	set("all_reduce:ring,reduce:binomial,broadcast:chain");
+	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 5, 8, true),
+		     tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "as ring, which cannot serve this call (TUTTI_DETERMINISM=strict wants one order of additions for all); those that can are "));
+	cr_assert_not_null(strstr(tutti_fail_text(), "direct2"));
+	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 5, 8, false),
+		     tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "(the operator does not commute); those that can are "));
+	cr_assert_eq(ordered(&c, TUTTI_REDUCE, 5, 8, false), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "binomial");
+	cr_assert(c.strict);
+	/* Only what adds is concerned. */
+	cr_assert_eq(ordered(&c, TUTTI_BROADCAST, 5, 8, true), tuttiSuccess);
+	cr_assert_str_eq(c.entry->name, "chain");
+	cr_assert_not(c.strict);
+	set("all_reduce:recursive");
+	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 12, 8, true), tuttiSuccess);
+	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 11, 8, true),
+		     tuttiInvalidUsage);
+	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 11, 8, false),
+		     tuttiSuccess);
+	cr_assert_not(c.strict);
+	set("");
+}
