@@ -183,10 +183,15 @@ static tuttiResult_t probe_begin(struct tutti_sink *k,
 {
 	struct probe *p = (struct probe *)k;
 
+	(void)q;
 	(void)scratch;
 	p->pieces = pieces;
-	p->widest = q->widest;
 	return tuttiSuccess;
+}
+
+static void probe_widest(struct tutti_sink *k, uint32_t nchunks)
+{
+	((struct probe *)k)->widest = nchunks;
 }
 
 static tuttiResult_t probe_lane(struct tutti_sink *k)
@@ -245,6 +250,7 @@ static bool survey(struct tutti_compose *c, enum tutti_level level,
 	struct probe probe = {
 		.sink = {
 			.begin = probe_begin,
+			.widest = probe_widest,
 			.lane = probe_lane,
 			.run = probe_run,
 			.op = probe_op,
@@ -352,9 +358,9 @@ tuttiResult_t tutti_compose_build(const struct tutti_form *form,
 	if (!rc)
 		rc = measure(&c, form);
 	if (!rc) {
-		c.own.widest = tutti_compose_widest(&c);
 		tutti_emit_begin(&c.e, k, c.q, c.pieces,
 				 c.scratch_own + c.scratch);
+		tutti_emit_widest(&c.e, (int)tutti_compose_widest(&c));
 		form->lay(&c);
 		rc = tutti_emit_end(&c.e);
 	}
