@@ -7,5 +7,6 @@
 int tutti_cmd_run(int argc, char **argv);
 int tutti_cmd_info(int argc, char **argv);
 int tutti_cmd_topo(int argc, char **argv);
+int tutti_cmd_sim(int argc, char **argv);
 
 #endif

@@ -21,6 +21,8 @@ static const struct command {
 	{ "info", tutti_cmd_info,
 	  "version, build, machine, settings, algorithms, choices" },
 	{ "topo", tutti_cmd_topo, "a machine, and where ranks sit on it" },
+	{ "sim", tutti_cmd_sim,
+	  "schedules: count, print, draw, prove, compare" },
 	{ NULL, NULL, NULL },
 };
 

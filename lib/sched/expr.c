@@ -11,11 +11,14 @@
 
 #include <stdlib.h>
 
-bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks)
+bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks,
+		      uint32_t stride)
 {
 	uint64_t leaves = (uint64_t)ranks * chunks;
 
 	*x = (struct tutti_exprs){ .ranks = ranks, .chunks = chunks };
+	x->turns = stride != TUTTI_EXPR_FIXED;
+	x->stride = x->turns ? stride : 0;
 	if (leaves > UINT32_MAX / 2)
 		return false;
 	x->nleaves = (uint32_t)leaves;
@@ -36,10 +39,60 @@ void tutti_exprs_fini(struct tutti_exprs *x)
 	free(x->stack);
 }
 
+/* Chunk of IN, turned. */
+static uint32_t turn_chunk(const struct tutti_exprs *x, uint32_t chunk,
+			   uint32_t by)
+{
+	return (uint32_t)((chunk + (uint64_t)by * x->stride) % x->chunks);
+}
+
 uint32_t tutti_expr_leaf(const struct tutti_exprs *x, uint32_t rank,
 			 uint32_t chunk)
 {
-	return 1 + rank * x->chunks + chunk;
+	if (!x->turns)
+		return 1 + rank * x->chunks + chunk;
+	return 1 + turn_chunk(x, chunk, x->ranks - rank) * x->ranks + rank;
+}
+
+static uint32_t turns_of(const struct tutti_exprs *x, uint32_t e)
+{
+	return x->turns ? (e - 1) % x->ranks : 0;
+}
+
+uint32_t tutti_expr_turn(const struct tutti_exprs *x, uint32_t e, int by)
+{
+	uint32_t was;
+
+	if (!x->turns || !e || !by)
+		return e;
+	was = turns_of(x, e);
+	return e - was + (was + x->ranks + (uint32_t)by) % x->ranks;
+}
+
+/* Index in nodes of what is no leaf. */
+static uint32_t node_of(const struct tutti_exprs *x, uint32_t e)
+{
+	return x->turns ? (e - 1) / x->ranks - x->chunks : e - x->nleaves - 1;
+}
+
+/* The number of a node; it turns with its first part. */
+static uint32_t number_of(const struct tutti_exprs *x, uint32_t node,
+			  uint32_t turns)
+{
+	return x->turns ? 1 + (x->chunks + node) * x->ranks + turns :
+			  x->nleaves + 1 + node;
+}
+
+static struct tutti_expr get_turned(const struct tutti_exprs *x, uint32_t e)
+{
+	struct tutti_expr n = x->nodes[node_of(x, e)];
+	uint32_t by = turns_of(x, e);
+
+	n.a = tutti_expr_turn(x, n.a, (int)by);
+	n.b = tutti_expr_turn(x, n.b, (int)by);
+	n.chunk = turn_chunk(x, n.chunk, by);
+	n.hash = tutti_mix(n.hash, by);
+	return n;
 }
 
 struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e)
@@ -47,9 +100,15 @@ struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e)
 	struct tutti_expr leaf = { .kind = TUTTI_EXPR_LEAF, .leaves = 1 };
 
 	if (e > x->nleaves)
-		return x->nodes[e - x->nleaves - 1];
-	leaf.a = (e - 1) / x->chunks;
-	leaf.chunk = (e - 1) % x->chunks;
+		return x->turns ? get_turned(x, e) :
+				  x->nodes[e - x->nleaves - 1];
+	if (x->turns) {
+		leaf.a = turns_of(x, e);
+		leaf.chunk = turn_chunk(x, (e - 1) / x->ranks, leaf.a);
+	} else {
+		leaf.a = (e - 1) / x->chunks;
+		leaf.chunk = (e - 1) % x->chunks;
+	}
 	leaf.hash = tutti_mix(leaf.a, leaf.chunk);
 	return leaf;
 }
@@ -91,17 +150,22 @@ static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
 		       uint32_t a, uint32_t b)
 {
 	struct tutti_expr left, right = { 0 };
-	uint32_t s;
+	uint32_t s, turns = turns_of(x, a);
 
 	if (x->nnodes == x->nodes_max &&
 	    (x->nnodes >= UINT32_MAX / 4 || !grow(x)))
 		return 0;
+	if (x->turns &&
+	    (uint64_t)x->nnodes + x->chunks + 2 > UINT32_MAX / x->ranks)
+		return 0;
+	a = tutti_expr_turn(x, a, -(int)turns);
+	b = tutti_expr_turn(x, b, -(int)turns);
 	s = slot_of(x, (uint8_t)kind, a, b);
 	for (; x->table[s]; s = (s + 1) & x->mask) {
 		const struct tutti_expr *n = &x->nodes[x->table[s] - 1];
 
 		if (n->kind == kind && n->a == a && n->b == b)
-			return x->nleaves + x->table[s];
+			return number_of(x, x->table[s] - 1, turns);
 	}
 	left = tutti_expr_get(x, a);
 	if (b)
@@ -115,7 +179,7 @@ static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
 		.chunk = left.chunk,
 	};
 	x->table[s] = ++x->nnodes;
-	return x->nleaves + x->nnodes;
+	return number_of(x, x->nnodes - 1, turns);
 }
 
 uint32_t tutti_expr_add(struct tutti_exprs *x, uint32_t a, uint32_t b)
@@ -163,7 +227,7 @@ bool tutti_expr_complete(struct tutti_exprs *x, uint32_t e)
 
 	if (e <= x->nleaves)
 		return walk_complete(x, e);
-	n = &x->nodes[e - x->nleaves - 1];
+	n = &x->nodes[node_of(x, e)];
 	if (!n->complete)
 		n->complete = walk_complete(x, e) ? 1 : 2;
 	return n->complete == 1;

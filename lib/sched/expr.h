@@ -27,10 +27,18 @@ struct tutti_expr {
 	uint8_t complete;	/* 0: not known yet, 1: yes, 2: no */
 };
 
+#define TUTTI_EXPR_FIXED UINT32_MAX
+
 struct tutti_exprs {
+	/* If expressions turn: number = 1 + node * ranks + how far it is
+	 * turned, and nodes are kept unturned, that is, as they are when the
+	 * first part is not turned; the first `chunks` nodes are leaves. */
+	bool turns;
+	uint32_t stride;	/* chunks of IN, from one rank to the next */
 	uint32_t ranks, chunks;	/* ranks, and chunks of each one's IN */
 	uint32_t nleaves;	/* numbers 1 to nleaves are leaves */
-	struct tutti_expr *nodes; /* the others; number is index + nleaves + 1 */
+	struct tutti_expr *nodes; /* the others; number is index + nleaves + 1,
+				   * if they do not turn */
 	uint32_t nnodes, nodes_max;
 	uint32_t *table;	/* open hash of numbers */
 	uint32_t mask;
@@ -38,8 +46,11 @@ struct tutti_exprs {
 	uint32_t *stack;
 };
 
-/* False without memory, or for more leaves than can be numbered. */
-bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks);
+/* False without memory, or for more leaves than can be numbered.  `stride`:
+ * expressions can be turned, and chunks of IN turn by this from one rank to
+ * the next; TUTTI_EXPR_FIXED: they cannot. */
+bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks,
+		      uint32_t stride);
 void tutti_exprs_fini(struct tutti_exprs *x);
 
 /* Numbers of expressions; 0 without memory. */
@@ -48,6 +59,10 @@ uint32_t tutti_expr_leaf(const struct tutti_exprs *x, uint32_t rank,
 uint32_t tutti_expr_add(struct tutti_exprs *x, uint32_t a, uint32_t b);
 uint32_t tutti_expr_step(struct tutti_exprs *x, uint32_t a);
 uint32_t tutti_expr_final(struct tutti_exprs *x, uint32_t a);
+
+/* The same expression of the ranks `by` further, -ranks < by < ranks; as it is
+ * if expressions do not turn. */
+uint32_t tutti_expr_turn(const struct tutti_exprs *x, uint32_t e, int by);
 
 struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e);
 

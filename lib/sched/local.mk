@@ -17,4 +17,5 @@ libtutti_core_la_SOURCES += \
 	lib/sched/verify_mail.c \
 	lib/sched/verify_memory.c \
 	lib/sched/verify_ready.c \
-	lib/sched/verify_result.c
+	lib/sched/verify_result.c \
+	lib/sched/verify_turn.c

@@ -76,19 +76,19 @@ const char *tutti_spot_text(char *buf, size_t cap, struct tutti_spot spot)
 struct tutti_lane_state *tutti_lane_state(struct tutti_verifier *v, int rank,
 					  uint32_t lane)
 {
-	return &v->state[(size_t)rank * v->lanes + lane];
+	return &v->state[(size_t)tutti_home(v, rank) * v->lanes + lane];
 }
 
 void tutti_lane_enqueue(struct tutti_verifier *v, int rank, uint32_t lane)
 {
 	struct tutti_lane_state *ls = tutti_lane_state(v, rank, lane);
-	uint32_t n = (uint32_t)v->ranks * v->lanes;
+	uint32_t n = (uint32_t)v->homes * v->lanes;
 
 	if (ls->queued || ls->head == ls->nops)
 		return;
 	ls->queued = true;
 	v->queue[(v->queue_head + v->queue_len++) % n] =
-		(uint32_t)rank * v->lanes + lane;
+		(uint32_t)tutti_home(v, rank) * v->lanes + lane;
 }
 
 /* Operation `op` of the lane is the one being looked at. */
@@ -195,20 +195,21 @@ static void explain(struct tutti_verifier *v, uint32_t index)
 
 static bool check_done(struct tutti_verifier *v)
 {
-	for (uint32_t i = 0; i < (uint32_t)v->ranks * v->lanes; i++)
+	for (uint32_t i = 0; i < (uint32_t)v->homes * v->lanes; i++)
 		if (v->state[i].head < v->state[i].nops) {
 			explain(v, i);
 			return false;
 		}
-	for (uint32_t i = 0; i < v->mail.nways; i++) {
+	for (uint32_t i = 0; v->mail.under_way && i < v->mail.nways; i++) {
 		const struct tutti_way *w = &v->mail.ways[i];
-		uint64_t pair = w->key / v->lanes;
+		uint64_t key = v->mail.table ? w->key : i;
+		uint64_t pair = key / v->lanes;
 
 		if (w->count)
 			return tutti_breach(v, "operation %u of rank %llu, lane %llu, sends a message that rank %llu never receives",
 					    w->first->from_op,
 					    (unsigned long long)(pair / (uint64_t)v->ranks),
-					    (unsigned long long)(w->key % v->lanes),
+					    (unsigned long long)(key % v->lanes),
 					    (unsigned long long)(pair % (uint64_t)v->ranks));
 	}
 	return true;
@@ -216,7 +217,7 @@ static bool check_done(struct tutti_verifier *v)
 
 static bool run(struct tutti_verifier *v)
 {
-	uint32_t n = (uint32_t)v->ranks * v->lanes;
+	uint32_t n = (uint32_t)v->homes * v->lanes;
 
 	for (uint32_t i = 0; i < n; i++)
 		tutti_lane_enqueue(v, (int)(i / v->lanes), i % v->lanes);
@@ -347,11 +348,11 @@ static size_t acc_rows(const struct tutti_verifier *v)
 
 static bool init(struct tutti_verifier *v)
 {
-	size_t lanes = (size_t)v->ranks * v->lanes;
+	size_t lanes = (size_t)v->homes * v->lanes;
 
 	v->state = calloc(lanes, sizeof(*v->state));
 	v->depth = calloc(lanes * v->slices, sizeof(*v->depth));
-	v->sent = calloc((size_t)v->ranks, sizeof(*v->sent));
+	v->sent = calloc((size_t)v->homes, sizeof(*v->sent));
 	v->queue = calloc(lanes, sizeof(*v->queue));
 	v->mark = calloc((size_t)v->ranks, sizeof(*v->mark));
 	v->acc = calloc(((size_t)v->widest + 1) * acc_rows(v),
@@ -359,15 +360,18 @@ static bool init(struct tutti_verifier *v)
 	if (!v->state || !v->depth || !v->sent || !v->queue || !v->mark ||
 	    !v->acc)
 		return tutti_verify_no_memory(v);
-	for (int r = 0; r < v->ranks; r++)
+	for (int r = 0; r < v->homes; r++)
 		for (uint32_t l = 0; v->scheds[r] && l < v->scheds[r]->nlanes;
 		     l++)
 			init_lane(v, r, l);
 	if (!tutti_exprs_init(&v->exprs, (uint32_t)v->ranks,
 			      tutti_max(1u, v->any->coll == TUTTI_SENDRECV ?
 					v->any->pieces :
-					tutti_sched_chunks(v->any, TUTTI_IN))) ||
-	    !tutti_mail_init(&v->mail) || !tutti_memory_init(v))
+					tutti_sched_chunks(v->any, TUTTI_IN)),
+			      v->turn.on ? v->turn.stride[TUTTI_IN] :
+					   TUTTI_EXPR_FIXED) ||
+	    !tutti_mail_init(&v->mail, (uint64_t)v->homes *
+				       (uint64_t)v->ranks * v->lanes) || !tutti_memory_init(v))
 		return tutti_verify_no_memory(v);
 	return true;
 }
@@ -390,11 +394,11 @@ static bool check_cost(struct tutti_verifier *v)
 {
 	struct tutti_verify_report *rep = v->report;
 	const struct tutti_cost *cost = v->args->cost;
-	size_t lanes = (size_t)v->ranks * v->lanes;
+	size_t lanes = (size_t)v->homes * v->lanes;
 
 	for (size_t i = 0; i < lanes * v->slices; i++)
 		rep->steps = tutti_max(rep->steps, v->depth[i]);
-	for (int r = 0; r < v->ranks; r++)
+	for (int r = 0; r < v->homes; r++)
 		rep->chunks_sent = tutti_max(rep->chunks_sent, v->sent[r]);
 	if (v->parts > 1)
 		return true;
@@ -432,7 +436,12 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 	}
 	v.reduces = tutti_coll_reduces(v.any->coll);
 	v.widest = tutti_sched_widest(v.any);
-	if (check_records(&v) && init(&v) && run(&v) &&
+	if (!check_records(&v))
+		return tuttiInternalError;
+	v.homes = args->turned && tutti_turn_find(scheds, ranks, &v.turn) ?
+		  1 : ranks;
+	v.report->turned = v.turn.on;
+	if (init(&v) && run(&v) &&
 	    tutti_verify_results(&v))
 		check_cost(&v);
 	fini(&v);

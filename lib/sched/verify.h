@@ -23,6 +23,21 @@
 
 #include "sched/algo.h"
 
+/* What is told of a run to who wants to see it, as it happens: every message
+ * that an operation takes, then the operation itself. */
+struct tutti_firing {
+	int rank;
+	uint32_t lane, op;	/* index in the lane, repetitions unrolled */
+	uint32_t slice, iter;
+	const struct tutti_op *rec;
+};
+
+struct tutti_watch {
+	void (*took)(struct tutti_watch *w, const struct tutti_firing *f,
+		     int from, uint32_t from_op);
+	void (*fired)(struct tutti_watch *w, const struct tutti_firing *f);
+};
+
 struct tutti_verify_args {
 	uint32_t credits;	/* of each channel; 0: unlimited */
 	uint32_t slices;	/* of each chunk; at most credits / 2 */
@@ -30,6 +45,10 @@ struct tutti_verify_args {
 	 * If more, costs are not compared. */
 	uint32_t parts;
 	bool in_place;
+	/* If all schedules are turns of the first (verify_turn.c), prove them
+	 * by it alone: time and memory of one rank instead of all. */
+	bool turned;
+	struct tutti_watch *watch;	/* NULL: nobody; not with turned */
 	const struct tutti_cost *cost;	/* NULL: do not compare */
 	const uint64_t *digest;		/* likewise, see the report */
 };
@@ -38,8 +57,9 @@ struct tutti_verify_args {
 struct tutti_verify_report {
 	uint32_t steps;
 	uint64_t chunks_sent;	/* by the busiest rank */
-	uint64_t messages;	/* in all */
-	uint64_t fired;		/* operation slices in all */
+	uint64_t messages;	/* in all, or of one rank if turned */
+	uint64_t fired;		/* operation slices, likewise */
+	bool turned;		/* only the first rank was run */
 	/* True if every element's expression is the balanced binary tree over
 	 * rank order (design: strict). */
 	bool strict;
@@ -50,7 +70,7 @@ struct tutti_verify_report {
 	 * to OUT, where strict mode would round it too early. */
 	bool sums_in_out;
 	/* Of the ordered expressions of all results: equal for schedules
-	 * that compute the same bits. */
+	 * that compute the same bits; if turned, among such. */
 	uint64_t digest;
 	char why[256];		/* the first breach, "" if none */
 };
@@ -61,6 +81,41 @@ struct tutti_verify_report {
  * `report` may be NULL. */
 tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 				 const struct tutti_verify_args *args,
+				 struct tutti_verify_report *report);
+
+/* Whether all schedules are turns of the first. */
+bool tutti_scheds_turned(struct tutti_sched *const *scheds, int ranks);
+/* Whether two sets of schedules are the same, or with their roots apart the one
+ * is the other turned, so that what is proven for one holds for both. */
+bool tutti_scheds_same(struct tutti_sched *const *a,
+		       struct tutti_sched *const *b, int ranks);
+
+/* The schedules of all ranks; q->rank matters for sendrecv only.  To be freed
+ * by tutti_scheds_free. */
+tuttiResult_t tutti_scheds_build(struct tutti_sched ***out,
+				 const struct tutti_algo *algo,
+				 const struct tutti_query *q);
+void tutti_scheds_free(struct tutti_sched **scheds, int ranks);
+
+/*
+ * Verify the schedules of one query, with the cost and flags that its file
+ * states.  `thorough`: as tutti_algo_verify does.  Else in place and not, with
+ * 2 credits, one slice and one part, and turned where that serves, from which
+ * the rest follows:
+ *  - more credits only allow more, and firing never takes away;
+ *  - with S slices and 2 S credits, an order that works with one slice works
+ *    with each firing done S times in a row, and one order stands for all;
+ *    slices never meet in memory, and every edge between two operations is
+ *    there between their slices of one number;
+ *  - a part begins, in one possible order, when the one before has ended on
+ *    all ranks, all messages were received, and the notifications that it
+ *    leaves out meet each other only; an access to another rank's memory is
+ *    ordered before that rank's end.
+ * tests/sched/mutate.c checks this with every fault it plants.
+ */
+tuttiResult_t tutti_scheds_prove(struct tutti_sched *const *scheds,
+				 const struct tutti_algo *algo,
+				 const struct tutti_query *q, bool thorough,
 				 struct tutti_verify_report *report);
 
 /* Build for every rank and verify, in place and not, for credits 2, 3, 4 and

@@ -34,21 +34,35 @@ static bool rank_query(const struct tutti_query *q, int rank,
 	return rank == q->root || rank == q->rank;
 }
 
-static tuttiResult_t build_all(struct tutti_sched **scheds,
-			       const struct tutti_algo *algo,
-			       const struct tutti_query *q)
+void tutti_scheds_free(struct tutti_sched **scheds, int ranks)
 {
-	for (int r = 0; r < q->shape->ranks; r++) {
-		struct tutti_query own;
-		tuttiResult_t rc;
+	for (int r = 0; scheds && r < ranks; r++)
+		tutti_sched_free(scheds[r]);
+	free(scheds);
+}
 
-		if (!rank_query(q, r, &own))
-			continue;
-		rc = tutti_sched_build(&scheds[r], algo, &own);
-		if (rc)
-			return rc;
+tuttiResult_t tutti_scheds_build(struct tutti_sched ***out,
+				 const struct tutti_algo *algo,
+				 const struct tutti_query *q)
+{
+	int ranks = q->shape->ranks;
+	struct tutti_sched **scheds;
+	tuttiResult_t rc = tuttiSuccess;
+
+	scheds = calloc((size_t)ranks, sizeof(*scheds));
+	if (!scheds)
+		return tuttiSystemError;
+	for (int r = 0; r < ranks && !rc; r++) {
+		struct tutti_query own;
+
+		if (rank_query(q, r, &own))
+			rc = tutti_sched_build(&scheds[r], algo, &own);
 	}
-	return tuttiSuccess;
+	if (rc)
+		tutti_scheds_free(scheds, ranks);
+	else
+		*out = scheds;
+	return rc;
 }
 
 /* What must not depend on credits, slices or places. */
@@ -76,23 +90,25 @@ static tuttiResult_t compare(const struct tutti_algo *algo,
 	return tuttiInternalError;
 }
 
-static tuttiResult_t verify_all(struct tutti_sched *const *scheds,
-				const struct tutti_algo *algo,
-				const struct tutti_query *q,
-				struct tutti_verify_report *rep)
+tuttiResult_t tutti_scheds_prove(struct tutti_sched *const *scheds,
+				 const struct tutti_algo *algo,
+				 const struct tutti_query *q, bool thorough,
+				 struct tutti_verify_report *rep)
 {
+	size_t n = thorough ? tutti_countof(settings) : 1;
 	struct tutti_cost cost = algo->cost(q);
 	uint64_t digest = 0;
 	bool two_places = q->coll != TUTTI_BARRIER &&
 			  q->coll != TUTTI_SENDRECV;
 
 	for (int in_place = 0; in_place <= two_places; in_place++)
-		for (size_t i = 0; i < tutti_countof(settings); i++) {
+		for (size_t i = 0; i < n; i++) {
 			struct tutti_verify_args args = {
 				.credits = settings[i].credits,
 				.slices = settings[i].slices,
-				.parts = settings[i].parts,
+				.parts = thorough ? settings[i].parts : 1,
 				.in_place = in_place,
+				.turned = !thorough,
 				.cost = &cost,
 			};
 			tuttiResult_t rc;
@@ -118,19 +134,15 @@ tuttiResult_t tutti_algo_verify(const struct tutti_algo_entry *entry,
 	tuttiResult_t rc;
 
 	*rep = (struct tutti_verify_report){ 0 };
-	scheds = calloc((size_t)q.shape->ranks, sizeof(*scheds));
-	if (!scheds)
-		return tuttiSystemError;
 	if (!(entry->algo->flags & TUTTI_HAS_MAPPED))
 		q.mapped = false;
-	rc = build_all(scheds, entry->algo, &q);
-	if (rc)
+	rc = tutti_scheds_build(&scheds, entry->algo, &q);
+	if (rc) {
 		snprintf(rep->why, sizeof(rep->why),
 			 "a schedule cannot be built");
-	else
-		rc = verify_all(scheds, entry->algo, &q, rep);
-	for (int r = 0; r < q.shape->ranks; r++)
-		tutti_sched_free(scheds[r]);
-	free(scheds);
+		return rc;
+	}
+	rc = tutti_scheds_prove(scheds, entry->algo, &q, true, rep);
+	tutti_scheds_free(scheds, q.shape->ranks);
 	return rc;
 }

@@ -58,7 +58,7 @@ static void slice_range(const struct tutti_verifier *v, uint32_t *first,
 }
 
 static void learn_message(struct tutti_verifier *v, const struct tutti_msg *m,
-			  struct hand *h)
+			  int from, struct hand *h)
 {
 	uint32_t first, end;
 
@@ -67,8 +67,9 @@ static void learn_message(struct tutti_verifier *v, const struct tutti_msg *m,
 		return;
 	slice_range(v, &first, &end);
 	for (uint32_t s = first; s < end; s++)
-		tutti_clock_join(v, tutti_clock(v, v->rank, v->lane, s),
-				 m->snap->clock + (size_t)s * v->mem.width);
+		tutti_clock_learn(v, tutti_clock(v, v->rank, v->lane, s),
+				  m->snap->clock + (size_t)s * v->mem.width,
+				  from);
 }
 
 /* What operation `index` of another lane of this rank knew. */
@@ -142,13 +143,28 @@ static void keep(struct tutti_verifier *v, const struct hand *h)
 	}
 }
 
+/* The notifications that a further part leaves out must meet each other, or it
+ * would stand still where the first did not. */
+static bool both_begin(struct tutti_verifier *v, const struct tutti_msg *m,
+		       int peer)
+{
+	uint32_t own = tutti_lane_state(v, v->rank, v->lane)->skip;
+	uint32_t other = tutti_lane_state(v, peer, v->lane)->skip;
+
+	if (v->part || (m->from_op < other) == (v->op < own))
+		return true;
+	return tutti_breach_op(v, "awaits a notification of rank %d's operation %u, and only one of the two is repeated for the next part",
+			       peer, m->from_op);
+}
+
 /* Take the next message from a rank, and compare it with what is expected. */
 static bool receive(struct tutti_verifier *v, int peer, uint32_t piece,
 		    struct hand *h)
 {
 	struct tutti_way *w = tutti_way(v, peer, v->rank);
-	struct tutti_msg *m = tutti_mail_pop(w);
+	struct tutti_msg *m = tutti_mail_pop(&v->mail, w);
 	bool data = v->rec->nchunks > 0;
+	uint32_t sent = tutti_turn_piece(&v->turn, v->any, m->piece, peer);
 
 	w->claimed--;
 	tutti_lane_enqueue(v, peer, v->lane);
@@ -156,13 +172,19 @@ static bool receive(struct tutti_verifier *v, int peer, uint32_t piece,
 	*h->last = m;
 	h->last = &m->next;
 	if (m->nchunks != v->rec->nchunks ||
-	    (data && (m->piece != piece || m->slice != whole_slice(v))))
+	    (data && (sent != piece || m->slice != whole_slice(v))))
 		return tutti_breach_op(v, "expects %u chunks of piece %u, slice %u, from rank %d, whose operation %u sent %u of piece %u, slice %u",
 				       v->rec->nchunks, piece, whole_slice(v),
 				       peer,
-				       m->from_op, m->nchunks, m->piece,
+				       m->from_op, m->nchunks, sent,
 				       m->slice);
-	learn_message(v, m, h);
+	if (!data && !both_begin(v, m, peer))
+		return false;
+	learn_message(v, m, peer, h);
+	if (v->args->watch)
+		v->args->watch->took(v->args->watch, &(struct tutti_firing){
+			v->rank, v->lane, v->op, v->slice, v->iter, v->rec
+		}, peer, m->from_op);
 	return true;
 }
 
@@ -201,7 +223,7 @@ static bool send(struct tutti_verifier *v, int peer, uint32_t piece,
 		memcpy(m->values, values,
 		       v->rec->nchunks * sizeof(*m->values));
 	w->reserved--;
-	tutti_mail_push(w, m);
+	tutti_mail_push(&v->mail, w, m);
 	v->report->messages++;
 	if (whole_slice(v) == 0)
 		v->sent[v->rank] += v->rec->nchunks;
@@ -295,7 +317,8 @@ static bool read_source(struct tutti_verifier *v, struct tutti_spot spot,
 		h->first = m->next;
 	}
 	for (uint32_t c = 0; c < n && !v->failed; c++) {
-		acc[c] = m ? m->values[c] :
+		acc[c] = m ? tutti_expr_turn(&v->exprs, m->values[c],
+					     spot.rank) :
 			 tutti_memory_read(v, next_chunk(spot, c),
 					   next_piece(v, piece, c), at + c);
 		if (!m && spot.rank != v->rank && whole_slice(v) == 0)
@@ -456,5 +479,9 @@ bool tutti_op_fire(struct tutti_verifier *v)
 	}
 	if (h.snap && --h.snap->users == 0)
 		free(h.snap);
+	if (ok && v->args->watch)
+		v->args->watch->fired(v->args->watch, &(struct tutti_firing){
+			v->rank, v->lane, v->op, v->slice, v->iter, v->rec
+		});
 	return ok;
 }

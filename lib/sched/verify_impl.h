@@ -10,6 +10,27 @@
 #include "sched/expr.h"
 #include "sched/verify.h"
 
+/* ---- Turns ------------------------------------------------------------- */
+
+/* What takes rank r's schedule to rank r + 1's (verify_turn.c); if `on`, only
+ * rank 0's is run. */
+struct tutti_turn {
+	bool on;
+	uint32_t stride[TUTTI_PLACES];	/* chunks, from one rank to the next */
+	uint32_t piece;			/* likewise of a piece's number */
+};
+
+/* False, and not on, if some schedule is no turn of the first. */
+bool tutti_turn_find(struct tutti_sched *const *scheds, int ranks,
+		     struct tutti_turn *t);
+/* What a piece or a chunk of one rank is to the rank `by` further; -ranks <
+ * by < ranks.  What does not exist stays as it is. */
+uint32_t tutti_turn_piece(const struct tutti_turn *t,
+			  const struct tutti_sched *s, uint32_t piece, int by);
+uint32_t tutti_turn_chunk(const struct tutti_turn *t,
+			  const struct tutti_sched *s, int place,
+			  uint32_t chunk, int by);
+
 /* ---- Mail -------------------------------------------------------------- */
 
 /* What a rank knew when it sent: clocks of all slices. */
@@ -28,7 +49,7 @@ struct tutti_msg {
 /* Messages under way from one rank to another in one lane. */
 struct tutti_way {
 	uint64_t key;
-	struct tutti_msg *first, **last;
+	struct tutti_msg *first, *last;	/* last: while there is a first */
 	uint32_t count;
 	uint32_t claimed, reserved;	/* by operations about to fire */
 };
@@ -36,20 +57,24 @@ struct tutti_way {
 struct tutti_mail {
 	struct tutti_way *ways;
 	uint32_t nways, ways_max;
-	uint32_t *table;		/* open hash of index + 1 */
+	uint32_t *table;		/* open hash of index + 1; NULL if there
+					 * is a way for every key */
 	uint32_t mask;
+	uint64_t under_way;		/* messages */
 	struct tutti_msg *spare;
 };
 
-bool tutti_mail_init(struct tutti_mail *m);
+/* Keys are below `keys`. */
+bool tutti_mail_init(struct tutti_mail *m, uint64_t keys);
 void tutti_mail_fini(struct tutti_mail *m);
 /* Index of a way, made if it is new; UINT32_MAX without memory. */
 uint32_t tutti_mail_way(struct tutti_mail *m, uint64_t key);
 /* An empty message for nchunks values; NULL without memory. */
 struct tutti_msg *tutti_msg_new(struct tutti_mail *m, uint32_t nchunks);
 void tutti_msg_free(struct tutti_mail *m, struct tutti_msg *msg);
-void tutti_mail_push(struct tutti_way *w, struct tutti_msg *msg);
-struct tutti_msg *tutti_mail_pop(struct tutti_way *w);
+void tutti_mail_push(struct tutti_mail *m, struct tutti_way *w,
+		     struct tutti_msg *msg);
+struct tutti_msg *tutti_mail_pop(struct tutti_mail *m, struct tutti_way *w);
 
 /* ---- Memory and clocks ------------------------------------------------- */
 
@@ -94,6 +119,9 @@ uint32_t *tutti_clock(struct tutti_verifier *v, int rank, uint32_t lane,
 		      uint32_t slice);
 void tutti_clock_join(struct tutti_verifier *v, uint32_t *a,
 		      const uint32_t *b);
+/* The same for a clock that came from another rank. */
+void tutti_clock_learn(struct tutti_verifier *v, uint32_t *a,
+		       const uint32_t *b, int from);
 
 /* The cells of a place, one for each slice of each part; NULL for IN that is
  * memory of its own. */
@@ -132,6 +160,8 @@ struct tutti_verifier {
 	const struct tutti_verify_args *args;
 	struct tutti_verify_report *report;
 	int ranks;
+	int homes;			/* ranks that are run: all, or the first */
+	struct tutti_turn turn;
 	uint32_t lanes;			/* most of any rank */
 	uint32_t slices, parts;		/* slices of a part of each chunk */
 	uint32_t widest;
@@ -165,6 +195,12 @@ bool tutti_verify_no_memory(struct tutti_verifier *v);
 
 /* "OUT chunk 3 of rank 2" into buf. */
 const char *tutti_spot_text(char *buf, size_t cap, struct tutti_spot spot);
+
+/* The rank that is run in this one's place. */
+static inline int tutti_home(const struct tutti_verifier *v, int rank)
+{
+	return v->turn.on ? 0 : rank;
+}
 
 struct tutti_lane_state *tutti_lane_state(struct tutti_verifier *v, int rank,
 					  uint32_t lane);

@@ -11,8 +11,16 @@
 
 #include <stdlib.h>
 
-bool tutti_mail_init(struct tutti_mail *m)
+/* So many that a way for each is no waste. */
+#define KEYS_ALL (1u << 18)
+
+bool tutti_mail_init(struct tutti_mail *m, uint64_t keys)
 {
+	if (keys <= KEYS_ALL) {
+		m->nways = (uint32_t)keys;
+		m->ways = calloc(keys, sizeof(*m->ways));
+		return m->ways;
+	}
 	m->mask = 255;
 	m->ways_max = 128;
 	m->table = calloc((size_t)m->mask + 1, sizeof(*m->table));
@@ -22,9 +30,9 @@ bool tutti_mail_init(struct tutti_mail *m)
 
 void tutti_mail_fini(struct tutti_mail *m)
 {
-	for (uint32_t i = 0; i < m->nways; i++)
+	for (uint32_t i = 0; m->under_way && i < m->nways; i++)
 		while (m->ways[i].count)
-			tutti_msg_free(m, tutti_mail_pop(&m->ways[i]));
+			tutti_msg_free(m, tutti_mail_pop(m, &m->ways[i]));
 	while (m->spare) {
 		struct tutti_msg *msg = m->spare;
 
@@ -64,17 +72,16 @@ static bool grow(struct tutti_mail *m)
 		return false;
 	m->ways = ways;
 	m->ways_max = max;
-	/* An empty queue ends in its own head, which has moved. */
-	for (uint32_t i = 0; i < m->nways; i++)
-		if (!ways[i].count)
-			ways[i].last = &ways[i].first;
 	return true;
 }
 
 uint32_t tutti_mail_way(struct tutti_mail *m, uint64_t key)
 {
-	uint32_t s = slot_of(m, key);
+	uint32_t s;
 
+	if (!m->table)
+		return (uint32_t)key;
+	s = slot_of(m, key);
 	for (; m->table[s]; s = (s + 1) & m->mask)
 		if (m->ways[m->table[s] - 1].key == key)
 			return m->table[s] - 1;
@@ -86,7 +93,6 @@ uint32_t tutti_mail_way(struct tutti_mail *m, uint64_t key)
 			s = (s + 1) & m->mask;
 	}
 	m->ways[m->nways] = (struct tutti_way){ .key = key };
-	m->ways[m->nways].last = &m->ways[m->nways].first;
 	m->table[s] = ++m->nways;
 	return m->nways - 1;
 }
@@ -123,21 +129,25 @@ void tutti_msg_free(struct tutti_mail *m, struct tutti_msg *msg)
 	m->spare = msg;
 }
 
-void tutti_mail_push(struct tutti_way *w, struct tutti_msg *msg)
+void tutti_mail_push(struct tutti_mail *m, struct tutti_way *w,
+		     struct tutti_msg *msg)
 {
 	msg->next = NULL;
-	*w->last = msg;
-	w->last = &msg->next;
+	if (w->first)
+		w->last->next = msg;
+	else
+		w->first = msg;
+	w->last = msg;
 	w->count++;
+	m->under_way++;
 }
 
-struct tutti_msg *tutti_mail_pop(struct tutti_way *w)
+struct tutti_msg *tutti_mail_pop(struct tutti_mail *m, struct tutti_way *w)
 {
 	struct tutti_msg *msg = w->first;
 
 	w->first = msg->next;
-	if (!w->first)
-		w->last = &w->first;
 	w->count--;
+	m->under_way--;
 	return msg;
 }

@@ -12,6 +12,7 @@
 
 #include "sched/verify_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static size_t lane_index(const struct tutti_verifier *v, int rank,
 uint32_t *tutti_clock(struct tutti_verifier *v, int rank, uint32_t lane,
 		      uint32_t slice)
 {
-	size_t i = lane_index(v, rank, lane) * v->slices + slice;
+	size_t i = lane_index(v, tutti_home(v, rank), lane) * v->slices + slice;
 
 	return v->mem.clocks + i * v->mem.width;
 }
@@ -34,6 +35,22 @@ void tutti_clock_join(struct tutti_verifier *v, uint32_t *a,
 {
 	for (uint32_t i = 0; i < v->mem.width; i++)
 		a[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+void tutti_clock_learn(struct tutti_verifier *v, uint32_t *a,
+		       const uint32_t *b, int from)
+{
+	uint32_t n = v->mem.width, by;
+
+	if (!v->turn.on) {
+		tutti_clock_join(v, a, b);
+		return;
+	}
+	by = (uint32_t)from * v->lanes;
+	for (uint32_t i = 0; i < n - by; i++)
+		a[i + by] = a[i + by] > b[i] ? a[i + by] : b[i];
+	for (uint32_t i = n - by; i < n; i++)
+		a[i + by - n] = a[i + by - n] > b[i] ? a[i + by - n] : b[i];
 }
 
 /* The entry of a lane in a clock of its own rank or of all. */
@@ -47,21 +64,21 @@ static uint32_t who(const struct tutti_verifier *v, int rank, uint32_t lane)
 static bool init_clocks(struct tutti_verifier *v)
 {
 	struct tutti_memory *m = &v->mem;
-	size_t lanes = (size_t)v->ranks * v->lanes;
+	size_t lanes = (size_t)v->homes * v->lanes;
 
 	m->global = v->any->mapped || v->any->coll == TUTTI_BARRIER;
-	m->width = m->global ? (uint32_t)lanes : v->lanes;
+	m->width = m->global ? (uint32_t)v->ranks * v->lanes : v->lanes;
 	m->access = calloc(m->ncells + 1, sizeof(*m->access));
 	m->clocks = calloc(lanes * v->slices, m->width * sizeof(*m->clocks));
 	if (!m->access || !m->clocks)
 		return false;
 	if (m->global) {
-		m->touched = calloc((size_t)v->ranks * v->slices,
+		m->touched = calloc((size_t)v->homes * v->slices,
 				    m->width * sizeof(*m->touched));
 		if (!m->touched)
 			return false;
 	}
-	for (int r = 0; r < v->ranks; r++)
+	for (int r = 0; r < v->homes; r++)
 		for (uint32_t l = 0; l < v->lanes; l++)
 			for (uint32_t s = 0; s < v->slices; s++)
 				for (uint32_t o = 0; o < v->lanes; o++)
@@ -73,7 +90,7 @@ static bool init_clocks(struct tutti_verifier *v)
 static bool init_seen(struct tutti_verifier *v)
 {
 	struct tutti_memory *m = &v->mem;
-	size_t lanes = (size_t)v->ranks * v->lanes, n = 0;
+	size_t lanes = (size_t)v->homes * v->lanes, n = 0;
 
 	m->seen_base = calloc(lanes, sizeof(*m->seen_base));
 	if (!m->seen_base)
@@ -106,10 +123,10 @@ bool tutti_memory_init(struct tutti_verifier *v)
 	struct tutti_memory *m = &v->mem;
 	size_t n = 0;
 
-	m->base = calloc((size_t)v->ranks, sizeof(*m->base));
+	m->base = calloc((size_t)v->homes, sizeof(*m->base));
 	if (!m->base)
 		return false;
-	for (int r = 0; r < v->ranks; r++) {
+	for (int r = 0; r < v->homes; r++) {
 		m->base[r] = n;
 		if (v->scheds[r])
 			n += ((size_t)tutti_sched_chunks(v->scheds[r],
@@ -125,7 +142,7 @@ bool tutti_memory_init(struct tutti_verifier *v)
 			return false;
 	if (v->lanes > 1 && !init_seen(v))
 		return false;
-	for (int r = 0; v->args->in_place && r < v->ranks; r++)
+	for (int r = 0; v->args->in_place && r < v->homes; r++)
 		fill_in_place(v, r);
 	return true;
 }
@@ -182,19 +199,21 @@ static bool in_is_out(const struct tutti_verifier *v, int rank, uint32_t chunk,
 struct tutti_cell *tutti_cell(struct tutti_verifier *v, int rank, int place,
 			      uint32_t chunk)
 {
-	size_t i = chunk;
+	const struct tutti_sched *s = v->scheds[rank];
+	size_t i;
 
 	if (place == TUTTI_IN) {
-		uint32_t out;
-
-		if (!in_is_out(v, rank, chunk, &out))
+		if (!in_is_out(v, rank, chunk, &chunk))
 			return NULL;
-		i = out;
-	} else if (place == TUTTI_SCRATCH) {
-		i += tutti_sched_chunks(v->scheds[rank], TUTTI_OUT);
+		place = TUTTI_OUT;
 	}
+	if (v->turn.on)
+		chunk = tutti_turn_chunk(&v->turn, s, place, chunk, -rank);
+	i = chunk;
+	if (place == TUTTI_SCRATCH)
+		i += tutti_sched_chunks(s, TUTTI_OUT);
 	i *= (size_t)v->slices * v->parts;
-	return &v->mem.cells[v->mem.base[rank] + i];
+	return &v->mem.cells[v->mem.base[tutti_home(v, rank)] + i];
 }
 
 /* The one that fires now: all parts go through the same SCRATCH. */
@@ -210,6 +229,32 @@ static struct tutti_cell *cell_now(struct tutti_verifier *v,
 
 /* ---- Order of accesses ------------------------------------------------- */
 
+/* What is kept about a rank's memory names other ranks' lanes as that rank
+ * sees them: turned, by so many entries less. */
+static uint32_t turned_by(const struct tutti_verifier *v,
+			  struct tutti_spot spot)
+{
+	return v->turn.on && v->mem.global ? (uint32_t)spot.rank * v->lanes : 0;
+}
+
+/* The entry of a clock for what was kept. */
+static uint32_t entry(const struct tutti_verifier *v, struct tutti_spot spot,
+		      uint32_t kept)
+{
+	uint32_t i = kept + turned_by(v, spot);
+
+	return i >= v->mem.width ? i - v->mem.width : i;
+}
+
+/* And what to keep for an entry. */
+static uint32_t kept(const struct tutti_verifier *v, struct tutti_spot spot,
+		     uint32_t i)
+{
+	uint32_t by = turned_by(v, spot);
+
+	return i >= by ? i - by : i + v->mem.width - by;
+}
+
 /* Other ranks' memory: only once its owner has begun. */
 static bool touch(struct tutti_verifier *v, struct tutti_spot spot,
 		  const uint32_t *clock, uint32_t me)
@@ -223,8 +268,8 @@ static bool touch(struct tutti_verifier *v, struct tutti_spot spot,
 		return tutti_breach_op(v, "touches %s before that rank is known to have begun",
 				       tutti_spot_text(text, sizeof(text),
 						       spot));
-	i = (size_t)spot.rank * v->slices + v->slice;
-	v->mem.touched[i * v->mem.width + me] = clock[me];
+	i = (size_t)tutti_home(v, spot.rank) * v->slices + v->slice;
+	v->mem.touched[i * v->mem.width + kept(v, spot, me)] = clock[me];
 	return true;
 }
 
@@ -232,8 +277,11 @@ static bool race(struct tutti_verifier *v, struct tutti_spot spot,
 		 const char *what, const char *before, uint32_t other,
 		 uint32_t when)
 {
-	int rank = v->mem.global ? (int)(other / v->lanes) : v->rank;
 	char text[64];
+	int rank;
+
+	other = entry(v, spot, other);
+	rank = v->mem.global ? (int)(other / v->lanes) : v->rank;
 
 	return tutti_breach_op(v, "%s %s, unordered with operation %u of rank %d, lane %u, which %s it",
 			       what, tutti_spot_text(text, sizeof(text), spot),
@@ -244,22 +292,24 @@ static bool order_read(struct tutti_verifier *v, struct tutti_spot spot,
 		       struct tutti_access *a, const uint32_t *clock,
 		       uint32_t me)
 {
-	if (a->write_when > clock[a->write_who])
+	uint32_t own = kept(v, spot, me);
+
+	if (a->write_when > clock[entry(v, spot, a->write_who)])
 		return race(v, spot, "reads", "writes", a->write_who,
 			    a->write_when);
 	if (a->readers) {
-		a->readers[me] = clock[me];
+		a->readers[own] = clock[me];
 		return true;
 	}
-	if (a->read_when > clock[a->read_who]) {
+	if (a->read_when > clock[entry(v, spot, a->read_who)]) {
 		a->readers = calloc(v->mem.width, sizeof(*a->readers));
 		if (!a->readers)
 			return tutti_verify_no_memory(v);
 		a->readers[a->read_who] = a->read_when;
-		a->readers[me] = clock[me];
+		a->readers[own] = clock[me];
 		return true;
 	}
-	a->read_who = me;
+	a->read_who = own;
 	a->read_when = clock[me];
 	return true;
 }
@@ -268,18 +318,20 @@ static bool order_write(struct tutti_verifier *v, struct tutti_spot spot,
 			struct tutti_access *a, const uint32_t *clock,
 			uint32_t me)
 {
-	if (a->write_when > clock[a->write_who])
+	if (a->write_when > clock[entry(v, spot, a->write_who)])
 		return race(v, spot, "writes", "writes", a->write_who,
 			    a->write_when);
-	if (!a->readers && a->read_when > clock[a->read_who])
+	if (!a->readers &&
+	    a->read_when > clock[entry(v, spot, a->read_who)])
 		return race(v, spot, "writes", "reads", a->read_who,
 			    a->read_when);
 	for (uint32_t i = 0; a->readers && i < v->mem.width; i++)
-		if (a->readers[i] > clock[i])
+		if (a->readers[i] > clock[entry(v, spot, i)])
 			return race(v, spot, "writes", "reads", i,
 				    a->readers[i]);
 	free(a->readers);
-	*a = (struct tutti_access){ .write_who = me, .write_when = clock[me] };
+	*a = (struct tutti_access){ .write_who = kept(v, spot, me),
+				    .write_when = clock[me] };
 	return true;
 }
 
@@ -339,18 +391,35 @@ static bool check_spot(struct tutti_verifier *v, struct tutti_spot spot,
 	return true;
 }
 
+static bool breach_at(struct tutti_verifier *v, struct tutti_spot spot,
+		      const char *fmt)
+{
+	char text[64], why[160];
+	const char *at = strstr(fmt, "%s");
+
+	tutti_spot_text(text, sizeof(text), spot);
+	snprintf(why, sizeof(why), "%.*s%s%s", (int)(at - fmt), fmt, text,
+		 at + 2);
+	return tutti_breach_op(v, "%s", why);
+}
+
+/* The number that a piece has in the cells of spot's owner. */
+static uint32_t home_piece(const struct tutti_verifier *v,
+			   struct tutti_spot spot, uint32_t piece)
+{
+	return v->turn.on ? tutti_turn_piece(&v->turn, v->any, piece,
+					     -spot.rank) : piece;
+}
+
 uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 			   uint32_t piece, uint32_t at)
 {
 	struct tutti_cell *cell;
-	char text[64];
 
 	if (!check_spot(v, spot, piece))
 		return 0;
-	tutti_spot_text(text, sizeof(text), spot);
 	if (spot.place == TUTTI_IN && !has_in(v, spot.rank))
-		return tutti_breach_op(v, "reads %s, which holds nothing",
-				       text);
+		return breach_at(v, spot, "reads %s, which holds nothing");
 	cell = cell_now(v, spot);
 	if (!cell)
 		return !order(v, spot, NULL, false) ? 0 :
@@ -358,16 +427,16 @@ uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 				       spot.chunk);
 	if (!cell->value || (spot.place == TUTTI_SCRATCH &&
 			     cell->part != v->part))
-		return tutti_breach_op(v, "reads %s before it is written",
-				       text);
-	if (spot.place == TUTTI_SCRATCH && cell->piece != piece)
-		return tutti_breach_op(v, "reads %s as piece %u, but it holds piece %u",
-				       text, piece, cell->piece);
+		return breach_at(v, spot, "reads %s before it is written");
+	if (spot.place == TUTTI_SCRATCH &&
+	    cell->piece != home_piece(v, spot, piece))
+		return breach_at(v, spot, "reads %s as another piece than it holds");
 	if (cell->read_by == v->firing && cell->read_at != at)
 		at = UINT32_MAX;
 	cell->read_by = v->firing;
 	cell->read_at = at;
-	return order(v, spot, cell, false) ? cell->value : 0;
+	return order(v, spot, cell, false) ?
+	       tutti_expr_turn(&v->exprs, cell->value, spot.rank) : 0;
 }
 
 static bool is_partial_sum(const struct tutti_verifier *v, uint32_t value)
@@ -381,31 +450,28 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 			uint32_t piece, uint32_t at, uint32_t value)
 {
 	struct tutti_cell *cell;
-	char text[64];
 
 	if (!check_spot(v, spot, piece))
 		return false;
-	tutti_spot_text(text, sizeof(text), spot);
 	if (spot.place == TUTTI_IN)
-		return tutti_breach_op(v, "writes %s", text);
+		return breach_at(v, spot, "writes %s");
 	if (spot.place == TUTTI_OUT && !has_out(v, spot.rank))
-		return tutti_breach_op(v, "writes %s, which is not promised",
-				       text);
+		return breach_at(v, spot, "writes %s, which is not promised");
 	cell = cell_now(v, spot);
 	if (cell->written_by == v->firing)
-		return tutti_breach_op(v, "writes %s twice", text);
+		return breach_at(v, spot, "writes %s twice");
 	if (cell->read_by == v->firing && cell->read_at != at)
-		return tutti_breach_op(v, "writes %s while it reads it for another target",
-				       text);
+		return breach_at(v, spot, "writes %s while it reads it for another target");
 	if (!order(v, spot, cell, true))
 		return false;
 	if (spot.place == TUTTI_OUT && v->reduces &&
 	    is_partial_sum(v, value))
 		v->report->sums_in_out = true;
+	value = tutti_expr_turn(&v->exprs, value, -spot.rank);
+	piece = home_piece(v, spot, piece);
 	if (cell->value == value &&
 	    (spot.place != TUTTI_SCRATCH || cell->part == v->part))
-		return tutti_breach_op(v, "writes to %s what is there already",
-				       text);
+		return breach_at(v, spot, "writes to %s what is there already");
 	cell->written_by = v->firing;
 	cell->value = value;
 	cell->piece = piece;
@@ -452,7 +518,7 @@ bool tutti_memory_check_end(struct tutti_verifier *v)
 	end = malloc(v->mem.width * sizeof(*end));
 	if (!end)
 		return tutti_verify_no_memory(v);
-	for (int r = 0; ok && r < v->ranks; r++)
+	for (int r = 0; ok && r < v->homes; r++)
 		for (uint32_t s = 0; ok && s < v->slices; s++) {
 			end_clock(v, r, s, end);
 			ok = check_rank_end(v, r, s, end);

@@ -79,6 +79,10 @@ static bool check_chunk(struct tutti_verifier *v, int rank, uint32_t chunk,
 	uint32_t e = tutti_cell(v, rank, TUTTI_OUT, chunk)[slice].value;
 	char where[64];
 
+	if (e && e == (v->reduces ? same[result] : moved(v, s, chunk))) {
+		same[result] = e;
+		return true;
+	}
 	tutti_spot_text(where, sizeof(where), spot);
 	if (!e)
 		return tutti_breach(v, "%s is never written", where);
@@ -99,6 +103,24 @@ static bool check_chunk(struct tutti_verifier *v, int rank, uint32_t chunk,
 	return true;
 }
 
+/* Turned, rank 1 has in the next chunk what rank 0 has, turned: all ranks have
+ * one expression of a chunk if these two have. */
+static bool check_turned(struct tutti_verifier *v, const uint32_t *same)
+{
+	const struct tutti_sched *s = v->any;
+
+	if (!v->turn.on || s->coll != TUTTI_ALL_REDUCE)
+		return true;
+	for (uint32_t c = 0; c < s->pieces; c++) {
+		uint32_t next = tutti_turn_chunk(&v->turn, s, TUTTI_OUT, c, 1);
+
+		if (same[next] != tutti_expr_turn(&v->exprs, same[c], 1))
+			return tutti_breach(v, "OUT chunk %u of rank 1 is added in another order than on the rank before it",
+					    next);
+	}
+	return true;
+}
+
 bool tutti_verify_results(struct tutti_verifier *v)
 {
 	struct tutti_verify_report *rep = v->report;
@@ -111,7 +133,7 @@ bool tutti_verify_results(struct tutti_verifier *v)
 	rep->strict = v->reduces;
 	rep->in_order = v->reduces;
 	rep->one_combine = v->reduces;
-	for (int r = 0; ok && r < v->ranks; r++) {
+	for (int r = 0; ok && r < v->homes; r++) {
 		if (!v->scheds[r] || !gets_result(v->scheds[r]))
 			continue;
 		for (uint32_t c = 0;
@@ -120,6 +142,7 @@ bool tutti_verify_results(struct tutti_verifier *v)
 			     s++)
 				ok = check_chunk(v, r, c, s, same);
 	}
+	ok = ok && check_turned(v, same);
 	for (uint32_t c = 0; ok && c < n; c++)
 		if (same[c])
 			rep->digest = tutti_mix(

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One rank count of one algorithm: every query that it serves is built for all
+ * ranks, and proven, unless the very same schedules were, or the same turned to
+ * another root.
+ */
+#include "config.h"
+
+#include "sim.h"
+
+#include "base/bits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT 8		/* sets of schedules kept for comparison */
+
+/* Schedules that were proven, and as what. */
+struct kept {
+	struct tutti_sched **scheds;
+	struct tutti_cost cost;
+	bool strict;
+};
+
+struct proof {
+	const struct sim_job *job;
+	struct sim_target *out;
+	struct tutti_shape shape;
+	enum sim_shape kind;
+	int *node, *domain;
+	struct kept kept[KEPT];
+	unsigned int nkept;		/* ever; the last KEPT are there */
+	uint64_t over;			/* events of a query over the budget */
+	bool failed;
+};
+
+/* Places that one rank touches, by the chunk. */
+static uint64_t events_of_one(const struct tutti_sched *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t r = 0; r < s->nruns; r++)
+		for (uint32_t i = 0; i < s->runs[r].nops; i++) {
+			const struct tutti_op *op =
+				&s->ops[s->runs[r].first + i];
+			uint64_t places;
+
+			places = tutti_refs_count(&s->refs[op->ref],
+						  (uint32_t)op->nsrc +
+						  op->ndst);
+			n += places * tutti_max(1u, op->nchunks) *
+			     s->runs[r].times;
+		}
+	return n;
+}
+
+/* What there is to run: of all ranks, or of the first if all are turns of it;
+ * and the clocks that ranks with common memory need. */
+static uint64_t events_of(struct tutti_sched *const *scheds, int ranks)
+{
+	const struct tutti_sched *s = scheds[0];
+	uint64_t n = 0, p = (uint64_t)ranks;
+	bool clocks;
+
+	if (s && tutti_scheds_turned(scheds, ranks))
+		return events_of_one(s);
+	for (int r = 0; r < ranks; r++)
+		n += scheds[r] ? events_of_one(scheds[r]) : 0;
+	clocks = s && (s->mapped || s->coll == TUTTI_BARRIER);
+	return clocks ? n + p * p * p / 16 : n;
+}
+
+static bool proven_before(const struct proof *p, const struct kept *k)
+{
+	for (unsigned int i = 0; i < tutti_min(p->nkept, KEPT); i++) {
+		const struct kept *was = &p->kept[i];
+
+		if (was->strict == k->strict &&
+		    was->cost.steps == k->cost.steps &&
+		    was->cost.chunks_sent == k->cost.chunks_sent &&
+		    tutti_scheds_same(was->scheds, k->scheds, p->shape.ranks))
+			return true;
+	}
+	return false;
+}
+
+static void keep(struct proof *p, const struct kept *k)
+{
+	unsigned int slot = p->nkept++ % KEPT;
+
+	if (p->nkept > KEPT)
+		tutti_scheds_free(p->kept[slot].scheds, p->shape.ranks);
+	p->kept[slot] = *k;
+}
+
+static void tell(struct proof *p, const struct tutti_query *q, const char *why)
+{
+	p->failed = true;
+	if (p->out->faults++ < 3)
+		fprintf(stderr, "tutti sim: %s %s, %d ranks on %d nodes (%s), root %d, %s%s%s: %s\n",
+			tutti_coll_name(q->coll), p->out->entry->name,
+			q->shape->ranks, q->shape->nodes,
+			sim_shape_names[p->kind], q->root,
+			q->mapped ? "mapped" : "mail",
+			q->strict ? ", strict" : "",
+			q->uneven ? ", uneven" : "", why);
+}
+
+/* False without memory. */
+static bool prove(struct proof *p, const struct tutti_query *q)
+{
+	const struct tutti_algo *algo = p->out->entry->algo;
+	struct kept k = { .cost = algo->cost(q), .strict = q->strict };
+	struct tutti_verify_report rep = { 0 };
+	uint64_t events;
+	tuttiResult_t rc;
+
+	rc = tutti_scheds_build(&k.scheds, algo, q);
+	if (rc == tuttiSystemError)
+		return false;
+	p->out->queries++;
+	if (rc) {
+		tell(p, q, "a schedule cannot be built");
+		return true;
+	}
+	if (proven_before(p, &k)) {
+		tutti_scheds_free(k.scheds, p->shape.ranks);
+		return true;
+	}
+	events = events_of(k.scheds, p->shape.ranks);
+	if (events > p->job->budget) {
+		p->over = tutti_max(p->over, events);
+		tutti_scheds_free(k.scheds, p->shape.ranks);
+		return true;
+	}
+	rc = tutti_scheds_prove(k.scheds, algo, q, p->job->thorough, &rep);
+	p->out->sets++;
+	p->out->schedules += q->coll == TUTTI_SENDRECV ?
+			     2 : (uint64_t)p->shape.ranks;
+	p->out->turned += rep.turned;
+	p->out->thorough += p->job->thorough;
+	if (rc && rc != tuttiSystemError)
+		tell(p, q, rep.why);
+	keep(p, &k);
+	return rc != tuttiSystemError;
+}
+
+/* The forms of a query: blocks of one length or not, strict or not, mapped or
+ * not. */
+static bool prove_forms(struct proof *p, int root)
+{
+	const struct tutti_algo *algo = p->out->entry->algo;
+
+	for (unsigned int form = 0; form < 8; form++) {
+		struct tutti_query q = {
+			.coll = algo->coll,
+			.shape = &p->shape,
+			.root = root,
+			.mapped = form & 1,
+			.strict = form & 2,
+			.uneven = form & 4,
+			.sending = algo->coll == TUTTI_SENDRECV,
+		};
+
+		if (q.mapped && !(algo->flags & TUTTI_HAS_MAPPED))
+			continue;
+		if (q.strict && !tutti_coll_reduces(q.coll))
+			continue;
+		if (q.uneven && !(algo->flags & TUTTI_UNEVEN))
+			continue;
+		if (algo->serves(&q) && !prove(p, &q))
+			return false;
+	}
+	return true;
+}
+
+/* All roots, or the first, the last, and one between; of a message the last
+ * is the peer of rank 0. */
+static bool prove_roots(struct proof *p)
+{
+	enum tutti_coll coll = p->out->entry->algo->coll;
+	int n = p->shape.ranks;
+	bool all = n <= p->job->all_roots;
+
+	if (coll == TUTTI_SENDRECV)
+		return prove_forms(p, n - 1);
+	if (!tutti_coll_rooted(coll))
+		return prove_forms(p, 0);
+	if (!all)
+		return prove_forms(p, 0) && prove_forms(p, n / 3) &&
+		       prove_forms(p, n - 1);
+	for (int root = 0; root < n; root++)
+		if (!prove_forms(p, root))
+			return false;
+	return true;
+}
+
+/* A flat algorithm knows of nodes only whether there is one. */
+static bool wanted(const struct sim_job *job, enum sim_shape kind)
+{
+	if (job->shape >= 0)
+		return (int)kind == job->shape;
+	return job->all_shapes || kind == SIM_ONE || kind == SIM_INTERLEAVED;
+}
+
+static bool prove_shapes(struct proof *p)
+{
+	for (int kind = 0; kind < SIM_SHAPES; kind++) {
+		if (!wanted(p->job, (enum sim_shape)kind))
+			continue;
+		p->kind = (enum sim_shape)kind;
+		sim_shape_init(&p->shape, p->kind, p->job->ranks, p->node,
+			       p->domain);
+		if (!prove_roots(p))
+			return false;
+	}
+	return true;
+}
+
+static void count(const struct proof *p, uint64_t queries)
+{
+	struct sim_target *t = p->out;
+	int n = p->job->ranks;
+
+	if (p->over) {
+		t->over_min = t->over ? tutti_min(t->over_min, n) : n;
+		t->over_max = tutti_max(t->over_max, n);
+		t->over_events = tutti_max(t->over_events, p->over);
+		t->over++;
+	} else if (!p->failed && t->queries > queries) {
+		t->counts_min = t->counts ? tutti_min(t->counts_min, n) : n;
+		t->counts_max = tutti_max(t->counts_max, n);
+		t->counts++;
+	}
+}
+
+bool sim_prove(const struct sim_job *job, struct sim_target *out)
+{
+	size_t n = (size_t)job->ranks;
+	struct proof p = {
+		.job = job,
+		.out = out,
+		.node = calloc(n, sizeof(*p.node)),
+		.domain = calloc(n, sizeof(*p.domain)),
+	};
+	uint64_t queries = out->queries;
+	bool ok = p.node && p.domain && prove_shapes(&p);
+
+	if (ok)
+		count(&p, queries);
+	for (unsigned int i = 0; i < tutti_min(p.nkept, KEPT); i++)
+		tutti_scheds_free(p.kept[i].scheds, job->ranks);
+	free(p.node);
+	free(p.domain);
+	return ok;
+}
