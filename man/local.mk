@@ -6,6 +6,7 @@ dist_man_MANS += \
 	man/man1/tutti-info.1 \
 	man/man1/tutti-perf.1 \
 	man/man1/tutti-run.1 \
+	man/man1/tutti-sim.1 \
 	man/man1/tutti-topo.1 \
 	man/man1/tutti-train.1 \
 	man/man3/tuttiAllGather.3 \

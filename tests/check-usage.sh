@@ -63,6 +63,7 @@ compare() {
 compare tutti tools/tutti
 compare tutti-run tools/tutti run
 compare tutti-info tools/tutti info
+compare tutti-sim tools/tutti sim
 compare tutti-topo tools/tutti topo
 compare tutti-perf perf/tutti-perf
 compare tutti-train tools/tutti-train

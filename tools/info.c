@@ -32,18 +32,22 @@
 #endif
 
 enum {
-	OPT_SETTINGS, OPT_ALGORITHMS, OPT_WHY, OPT_RANKS, OPT_NODES, OPT_XML,
+	OPT_SETTINGS, OPT_ALGORITHMS, OPT_RANKS, OPT_WHY, OPT_NODES, OPT_XML,
 	OPT_SYNTHETIC, OPT_TYPE, OPT_REDOP, OPT_TABLE, OPT_JSON, OPT_MAN,
 	OPT_HELP, OPTS
 };
+
+#define RANKS_MAX 1000000
+#define WHY_RANKS_MAX 4096
 
 static const struct tool_option options[] = {
 	[OPT_SETTINGS] = { "settings", 0, NULL, "the TUTTI_ variables" },
 	[OPT_ALGORITHMS] = { "algorithms", 0, NULL,
 		"the algorithms of each operation" },
+	[OPT_RANKS] = { "ranks", 'n', "N",
+		"with --algorithms: the cost for N ranks; with --why: ranks" },
 	[OPT_WHY] = { "why", 0, "OP SIZE",
 		"which algorithm serves it, and why" },
-	[OPT_RANKS] = { "ranks", 'n', "N", "with --why: number of ranks" },
 	[OPT_NODES] = { "nodes", 0, "MAP",
 		"with --why: their nodes, as with tutti run" },
 	[OPT_XML] = { "xml", 0, "FILE",
@@ -64,7 +68,8 @@ static const struct tool_option options[] = {
 
 static int help(void)
 {
-	printf("usage: tutti info [--settings | --algorithms] [--json]\n"
+	printf("usage: tutti info [--settings | --algorithms [-n N]] "
+	       "[--json]\n"
 	       "       tutti info --why OP SIZE -n N [--nodes MAP]\n"
 	       "                  [--xml FILE | --synthetic TEXT] "
 	       "[--type TYPE] [--op REDOP]\n"
@@ -260,7 +265,7 @@ static bool take(const struct tool_args *a, int opt, struct info_why *w)
 		w->coll = a->value;
 		return true;
 	case OPT_RANKS:
-		if (!tool_int(a, 1, 4096, &n))
+		if (!tool_int(a, 1, RANKS_MAX, &n))
 			return false;
 		w->ranks = (int)n;
 		return true;
@@ -315,6 +320,9 @@ static int why(struct tool_args *a, const bool *given, struct info_why *w)
 	if (given[OPT_SETTINGS] || given[OPT_ALGORITHMS] || given[OPT_MAN])
 		return tool_usage(a, "--why is a question of its own; ask one "
 				  "at a time");
+	if (w->ranks > WHY_RANKS_MAX)
+		return tool_usage(a, "--why knows up to %d ranks",
+				  WHY_RANKS_MAX);
 	if (w->xml && w->synthetic)
 		return tool_usage(a, "--xml and --synthetic name two "
 				  "machines; give one");
@@ -350,7 +358,7 @@ int tutti_cmd_info(int argc, char **argv)
 		return help();
 	if (given[OPT_WHY])
 		return why(&a, given, &w);
-	for (int opt = OPT_RANKS; opt <= OPT_TABLE; opt++)
+	for (int opt = OPT_NODES; opt <= OPT_TABLE; opt++)
 		if (given[opt])
 			return tool_usage(&a, "--%s goes with --why",
 					  options[opt].name);
@@ -361,12 +369,15 @@ int tutti_cmd_info(int argc, char **argv)
 				  "questions; ask one at a time");
 	if (given[OPT_MAN] && (!given[OPT_SETTINGS] || given[OPT_JSON]))
 		return tool_usage(&a, "--man goes with --settings alone");
+	if (w.ranks && !given[OPT_ALGORITHMS])
+		return tool_usage(&a, "--ranks goes with --algorithms or "
+				  "--why");
 	if (given[OPT_SETTINGS])
 		print_settings(given);
 	else if (given[OPT_ALGORITHMS] && given[OPT_JSON])
-		info_algorithms_json();
+		info_algorithms_json(w.ranks);
 	else if (given[OPT_ALGORITHMS])
-		info_algorithms_text();
+		info_algorithms_text(w.ranks);
 	else
 		print_general(given[OPT_JSON]);
 	return 0;

@@ -13,9 +13,10 @@ void info_settings_text(void);
 void info_settings_json(void);
 void info_settings_man(void);
 
-/* The registry of algorithms. */
-void info_algorithms_text(void);
-void info_algorithms_json(void);
+/* The registry of algorithms, with the cost for so many ranks unless that is
+ * 0. */
+void info_algorithms_text(int ranks);
+void info_algorithms_json(int ranks);
 
 /* The choice of an algorithm: the words of the command line, NULL or 0 where
  * none was given. */

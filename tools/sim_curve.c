@@ -27,7 +27,7 @@
 #define LEFT 64.0
 #define RIGHT 24.0
 #define TOP 56.0
-#define GAP 64.0
+#define GAP 80.0
 
 static const char *const colors[LINES_MAX] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
@@ -48,7 +48,7 @@ struct curve {
 	const struct sim_args *args;
 	struct line lines[LINES_MAX];
 	int nlines;
-	double top[2];		/* of the axes */
+	double bottom[2], top[2];	/* of the axes */
 };
 
 /* ---- Numbers ------------------------------------------------------------ */
@@ -145,23 +145,37 @@ static double panel_top(int panel)
 
 static double y_of(const struct curve *c, int panel, double v)
 {
-	double at = (v - 1) / (c->top[panel] - 1);
+	double at = (v - c->bottom[panel]) / (c->top[panel] - c->bottom[panel]);
 
 	return panel_top(panel) + PANEL * (1 - at);
 }
 
-/* The axis ends above the second line of those that stay low, so that a ring's
- * steps, which leave every paper, do not flatten the others. */
-static void find_tops(struct curve *c)
+static double least(const struct curve *c, const struct line *l, int panel)
+{
+	double v = 1;
+
+	for (int i = 0; i <= c->args->ranks_max - c->args->ranks_min; i++)
+		if (l->points[i].steps > 0)
+			v = fmin(v, value(l->points[i], panel));
+	return v;
+}
+
+/* The axis ends above the lines that stay below four times the bound, so that
+ * a ring's steps, which leave every paper, do not flatten the others. */
+static void find_range(struct curve *c)
 {
 	for (int panel = 0; panel < 2; panel++) {
-		double top = 1.05;
+		double top = 1.05, bottom = 1;
 
-		for (int i = 0; i < c->nlines; i++)
-			if (value(c->lines[i].most, panel) <= 4)
-				top = fmax(top, value(c->lines[i].most,
-						      panel));
+		for (int i = 0; i < c->nlines; i++) {
+			double most = value(c->lines[i].most, panel);
+
+			if (most <= 4)
+				top = fmax(top, most);
+			bottom = fmin(bottom, least(c, &c->lines[i], panel));
+		}
 		c->top[panel] = 1 + (top - 1) * 1.15;
+		c->bottom[panel] = bottom;
 	}
 }
 
@@ -178,13 +192,16 @@ static double step_of(double range)
 
 static void draw_axes(const struct curve *c, struct tool_svg *s, int panel)
 {
-	double y0 = panel_top(panel), step = step_of(c->top[panel] - 1);
+	double y0 = panel_top(panel), step;
+	double v = c->bottom[panel];
 	char text[32];
 
+	step = step_of(c->top[panel] - v);
 	tool_svg_text(s, LEFT, y0 - 10, "font-weight=\"bold\"",
 		      panel ? "Bytes of the busiest rank over 2 (p - 1) / p blocks" :
 			      "Steps over 2 ceil(lg p)");
-	for (double v = 1; v <= c->top[panel] + 1e-9; v += step) {
+	for (v = ceil(v / step - 1e-6) * step; v <= c->top[panel] + 1e-9;
+	     v += step) {
 		double y = y_of(c, panel, v);
 
 		tool_svg_line(s, LEFT, y, WIDTH - RIGHT, y,
@@ -350,7 +367,7 @@ int sim_curve(const struct sim_args *args)
 			ok = !sim_fault("no memory for %d points",
 					args->ranks_max);
 	if (ok) {
-		find_tops(&c);
+		find_range(&c);
 		ok = draw(&c, why, sizeof(why)) &&
 		     (!args->csv || write_csv(&c, why, sizeof(why)));
 	}

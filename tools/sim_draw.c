@@ -386,7 +386,7 @@ static bool picture(struct drawing *d, char *why, size_t cap)
 	d->scale = tutti_min(64.0, tutti_max(3.0, WIDTH /
 					     tutti_max(1.0, d->end)));
 	bottom = TOP + q->shape.ranks * d->row;
-	width = tutti_max(640.0, x_at(d, d->end) + 30);
+	width = tutti_max(780.0, x_at(d, d->end) + 30);
 	snprintf(title, sizeof(title), "%s by \"%s\": %d ranks on %d node%s, %s",
 		 tutti_coll_name(q->q.coll), q->entry->name, q->shape.ranks,
 		 q->shape.nodes, q->shape.nodes == 1 ? "" : "s",
