@@ -28,6 +28,7 @@ include tests/unit/boot.mk
 include tests/unit/net.mk
 include tests/unit/sched.mk
 include tests/sched/sched.mk
+include tests/fuzz/fuzz.mk
 include tests/unit/base.mk
 
 TESTS += $(STRESS)

@@ -471,16 +471,32 @@ static bool sound(struct field *f, uint32_t credits, uint32_t slices,
 	return rc == tuttiSuccess;
 }
 
+/* Two parts; costs are not compared then. */
+static bool sound_in_parts(struct field *f, bool in_place)
+{
+	struct tutti_verify_args args = {
+		.credits = 2, .parts = 2, .in_place = in_place
+	};
+
+	return tutti_sched_verify(f->scheds, f->ranks, &args, NULL) ==
+	       tuttiSuccess;
+}
+
+/* What passes with two credits and one slice passes with every other setting:
+ * tutti_scheds_prove rests on this. */
 static bool slips_through(struct field *f)
 {
 	struct tutti_verify_report rep;
 	bool two_places = f->q->coll != TUTTI_BARRIER &&
 			  f->q->coll != TUTTI_SENDRECV;
 
-	for (int in_place = 0; in_place <= two_places; in_place++)
-		if (!sound(f, 2, 1, in_place, &rep) ||
-		    !sound(f, 4, 2, in_place, &rep))
+	for (int in_place = 0; in_place <= two_places; in_place++) {
+		if (!sound(f, 2, 1, in_place, &rep))
 			return false;
+		cr_assert(sound(f, 4, 2, in_place, &rep), "%s", rep.why);
+		cr_assert(sound(f, 0, 3, in_place, &rep), "%s", rep.why);
+		cr_assert(sound_in_parts(f, in_place));
+	}
 	return true;
 }
 
@@ -724,4 +740,98 @@ ParameterizedTest(int *index, sched_mutate, every_algorithm)
 Test(sched_mutate, two_lanes_and_scratch)
 {
 	attack_algorithm(&t_two_lanes);
+}
+
+/* ---- Turns -------------------------------------------------------------- */
+
+/* The verdicts on a set by its first rank alone and by all ranks. */
+static void compare_verdicts(struct tutti_sched **scheds, int ranks,
+			     const struct tutti_cost *cost,
+			     uint32_t *turned, uint32_t *caught)
+{
+	if (!tutti_scheds_turned(scheds, ranks))
+		return;
+	for (int in_place = 0; in_place < 2; in_place++) {
+		struct tutti_verify_args args = {
+			.credits = 2, .slices = 1, .in_place = in_place,
+			.cost = cost,
+		};
+		struct tutti_verify_report all, one;
+		tuttiResult_t rc;
+
+		rc = tutti_sched_verify(scheds, ranks, &args, &all);
+		args.turned = true;
+		cr_assert_eq(tutti_sched_verify(scheds, ranks, &args, &one),
+			     rc, "all: \"%s\", one: \"%s\"", all.why, one.why);
+		cr_assert(!rc || one.turned || strstr(one.why, "record") ||
+			  strstr(one.why, "schedule"));
+		++*turned;
+		*caught += rc != tuttiSuccess;
+	}
+}
+
+/* The same fault in the schedule of every rank. */
+static void hurt_all(const struct tutti_algo *algo,
+		     const struct tutti_query *q, uint32_t *turned,
+		     uint32_t *caught)
+{
+	struct tutti_sched **sound = t_build(algo, q), **scheds;
+	struct tutti_cost cost = algo->cost(q);
+	int ranks = q->shape->ranks;
+
+	scheds = calloc((size_t)ranks, sizeof(*scheds));
+	cr_assert_not_null(scheds);
+	compare_verdicts(sound, ranks, &cost, turned, caught);
+	cr_assert_eq(*caught, 0);
+	for (uint32_t i = 0; *turned && i < sound[0]->nops; i++)
+		for (int k = 0; k < FAULTS; k++) {
+			const struct tutti_op *op = &sound[0]->ops[i];
+			uint32_t spans = (uint32_t)op->nsrc + op->ndst;
+
+			for (uint32_t at = 0; at < (k < FIRST_OF_SPANS ||
+						    k >= FIRST_OF_ALL ? 1 :
+						    spans); at++) {
+				bool applies = true;
+
+				for (int r = 0; r < ranks; r++) {
+					scheds[r] = t_copy(sound[r]);
+					applies &= hurt(scheds[r], i, at,
+							(enum fault)k);
+				}
+				if (applies)
+					compare_verdicts(scheds, ranks, &cost,
+							 turned, caught);
+				for (int r = 0; r < ranks; r++)
+					tutti_sched_free(scheds[r]);
+			}
+		}
+	free(scheds);
+	t_free(sound, ranks);
+}
+
+/* One rank alone tells of a turned set what all together do. */
+Test(sched_mutate, turned)
+{
+	uint32_t sets = 0, all = 0;
+
+	for (const struct tutti_algo_entry *a = tutti_algos; a->name; a++)
+		for (int n = 2; n <= 7; n++)
+			for (int form = 0; form < 3; form++) {
+				struct tutti_shape shape = {
+					.ranks = n, .nodes = 1 + form / 2
+				};
+				struct tutti_query q = t_query(a->algo, &shape,
+							       form == 1, 0);
+				uint32_t turned = 0, caught = 0;
+
+				if (q.coll == TUTTI_SENDRECV ||
+				    !a->algo->serves(&q))
+					continue;
+				hurt_all(a->algo, &q, &turned, &caught);
+				sets += turned > 0;
+				all += turned;
+			}
+	fprintf(stderr, "%u sets are turned, and %u with faults\n", sets, all);
+	cr_assert_gt(sets, 50);
+	cr_assert_gt(all, 5000);
 }
