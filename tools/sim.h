@@ -69,6 +69,17 @@ extern const char *const sim_shape_names[SIM_SHAPES];
 void sim_shape_init(struct tutti_shape *s, enum sim_shape kind, int ranks,
 		    int *node, int *domain);
 
+/* ---- Compositions (sim_levels.c) ---------------------------------------- */
+
+#define SIM_LEVELS_MAX 96
+
+/* The i-th choice of level algorithms to prove; false if there is none, or the
+ * algorithm is not composed of levels. */
+bool sim_levels_nth(const struct tutti_algo *algo, uint32_t i,
+		    char text[SIM_LEVELS_MAX]);
+/* NULL: the algorithm's own choice. */
+void sim_levels_set(struct tutti_query *q, const char *text);
+
 /* ---- What is proven (sim_prove.c) --------------------------------------- */
 
 /* An algorithm to prove, and what came of it.  Filled by several threads, under
@@ -76,7 +87,8 @@ void sim_shape_init(struct tutti_shape *s, enum sim_shape kind, int ranks,
 struct sim_target {
 	const struct tutti_algo_entry *entry;
 	bool composed;		/* of levels: looks at more than the number of
-				 * nodes */
+				 * nodes, and needs more than one */
+	uint32_t levels;	/* choices of level algorithms */
 	uint32_t counts;	/* rank counts with a proof for every query */
 	int counts_min, counts_max;
 	uint64_t queries;	/* that it serves */

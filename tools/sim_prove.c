@@ -31,6 +31,8 @@ struct proof {
 	int *node, *domain;
 	struct kept kept[KEPT];
 	unsigned int nkept;		/* ever; the last KEPT are there */
+	const char *levels;		/* of a composed one; NULL: its own */
+	char text[SIM_LEVELS_MAX];
 	uint64_t over;			/* events of a query over the budget */
 	bool failed;
 };
@@ -98,9 +100,10 @@ static void tell(struct proof *p, const struct tutti_query *q, const char *why)
 {
 	p->failed = true;
 	if (p->out->faults++ < 3)
-		fprintf(stderr, "tutti sim: %s %s, %d ranks on %d nodes (%s), root %d, %s%s%s: %s\n",
+		fprintf(stderr, "tutti sim: %s %s%s%s%s, %d ranks on %d nodes (%s), root %d, %s%s%s: %s\n",
 			tutti_coll_name(q->coll), p->out->entry->name,
-			q->shape->ranks, q->shape->nodes,
+			p->levels ? "(" : "", p->levels ? p->levels : "",
+			p->levels ? ")" : "", q->shape->ranks, q->shape->nodes,
 			sim_shape_names[p->kind], q->root,
 			q->mapped ? "mapped" : "mail",
 			q->strict ? ", strict" : "",
@@ -169,10 +172,27 @@ static bool prove_forms(struct proof *p, int root)
 			continue;
 		if (q.uneven && !(algo->flags & TUTTI_UNEVEN))
 			continue;
+		sim_levels_set(&q, p->levels);
 		if (algo->serves(&q) && !prove(p, &q))
 			return false;
 	}
 	return true;
+}
+
+/* Its own choice of level algorithms, and every other. */
+static bool prove_levels(struct proof *p, int root)
+{
+	bool ok;
+
+	p->levels = NULL;
+	ok = prove_forms(p, root);
+	for (uint32_t i = 0; ok && p->job->target->composed &&
+			     sim_levels_nth(p->out->entry->algo, i, p->text);
+	     i++) {
+		p->levels = p->text;
+		ok = prove_forms(p, root);
+	}
+	return ok;
 }
 
 /* All roots, or the first, the last, and one between; of a message the last
@@ -186,12 +206,12 @@ static bool prove_roots(struct proof *p)
 	if (coll == TUTTI_SENDRECV)
 		return prove_forms(p, n - 1);
 	if (!tutti_coll_rooted(coll))
-		return prove_forms(p, 0);
+		return prove_levels(p, 0);
 	if (!all)
-		return prove_forms(p, 0) && prove_forms(p, n / 3) &&
-		       prove_forms(p, n - 1);
+		return prove_levels(p, 0) && prove_levels(p, n / 3) &&
+		       prove_levels(p, n - 1);
 	for (int root = 0; root < n; root++)
-		if (!prove_forms(p, root))
+		if (!prove_levels(p, root))
 			return false;
 	return true;
 }

@@ -47,6 +47,16 @@ struct list {
 
 /* ---- What to prove ------------------------------------------------------ */
 
+static uint32_t count_levels(const struct tutti_algo *algo)
+{
+	char text[SIM_LEVELS_MAX];
+	uint32_t n = 0;
+
+	while (sim_levels_nth(algo, n, text))
+		n++;
+	return n;
+}
+
 /* The algorithms asked for: those of the registry. */
 static int find_targets(const struct sim_args *args, struct sim_target *out)
 {
@@ -57,7 +67,11 @@ static int find_targets(const struct sim_args *args, struct sim_target *out)
 		    (args->algo && strcmp(args->algo, e->name)))
 			continue;
 		if (out)
-			out[n] = (struct sim_target){ .entry = e };
+			out[n] = (struct sim_target){
+				.entry = e,
+				.levels = count_levels(e->algo),
+				.composed = count_levels(e->algo) > 0,
+			};
 		n++;
 	}
 	return n;
@@ -249,6 +263,9 @@ static void text_row(const struct sim_target *t)
 	       (unsigned long long)t->queries, (unsigned long long)t->sets,
 	       (unsigned long long)t->turned,
 	       (unsigned long long)t->schedules, t->faults ? "  FAILED" : "");
+	if (t->levels)
+		printf("%15s with its own choice of level algorithms and %u others\n",
+		       "", t->levels);
 }
 
 static void text_scope(const struct sim_args *args)
@@ -336,6 +353,7 @@ static void json_target(struct tool_json *j, const struct sim_target *t)
 	tool_json_open(j, NULL, '{');
 	tool_json_text(j, "op", tutti_coll_name(t->entry->algo->coll));
 	tool_json_text(j, "algo", t->entry->name);
+	tool_json_int(j, "levels", t->levels);
 	tool_json_int(j, "counts", t->counts);
 	tool_json_int(j, "ranks_min", t->counts_min);
 	tool_json_int(j, "ranks_max", t->counts_max);
