@@ -259,7 +259,9 @@ bool topo_from_hwloc(struct topo_build *b, const struct tutti_topo_from *from)
 	if (!load(h, from))
 		ok = take(b, h);
 	else if (from->synthetic)
-		snprintf(t->reason, sizeof(t->reason), "hwloc cannot read it");
+		snprintf(t->reason, sizeof(t->reason),
+			 "hwloc cannot read it; levels go inward and end with "
+			 "PUs, as in \"pack:2 [numa] core:4 pu:1\"");
 	else
 		snprintf(t->reason, sizeof(t->reason),
 			 "hwloc cannot load it: %s", strerror(errno));

@@ -177,9 +177,9 @@ static bool from_source(struct topo_build *b,
 /* Put what was asked for before the reason. */
 static void tell(struct tutti_topo *t, const struct tutti_topo_from *from)
 {
-	char why[161];
+	char why[181];
 
-	snprintf(why, sizeof(why), "%.160s", t->reason);
+	snprintf(why, sizeof(why), "%.180s", t->reason);
 	if (from->xml)
 		snprintf(t->reason, sizeof(t->reason),
 			 "%.100s is not a topology: %s", from->xml, why);

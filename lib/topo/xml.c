@@ -199,20 +199,19 @@ static bool attr_number(struct reader *r, const char *name, int64_t max,
 {
 	const struct attr *a = find_attr(r, name);
 	int64_t n = 0;
+	bool ok;
 
 	if (!a)
 		return true;
-	for (size_t i = 0; i < a->value_len; i++) {
+	ok = a->value_len;
+	for (size_t i = 0; ok && i < a->value_len; i++) {
 		int digit = a->value[i] - '0';
 
-		if (digit < 0 || digit > 9 ||
-		    __builtin_mul_overflow(n, 10, &n) ||
-		    __builtin_add_overflow(n, digit, &n))
-			n = INT64_MAX;
-		if (n > max)
-			break;
+		ok = digit >= 0 && digit <= 9 &&
+		     !__builtin_mul_overflow(n, 10, &n) &&
+		     !__builtin_add_overflow(n, digit, &n) && n <= max;
 	}
-	if (!a->value_len || n > max)
+	if (!ok)
 		return wrong(r, "%s=\"%.*s\" is not a number from 0 to %lld",
 			     name, (int)tutti_min(a->value_len, 24u),
 			     a->value, (long long)max);
