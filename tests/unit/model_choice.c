@@ -345,3 +345,109 @@ Test(model_choice, order_of_forced_ones)
 	cr_assert_not(c.strict);
 	set("");
 }
+
+/* ---- Domains, shared nodes, lone ranks ----------------------------------- */
+
+static int blocks[64];
+
+/* The choice for `ranks` in blocks: of nodes, or of domains of one node. */
+static const char *in_blocks(enum tutti_coll coll, int ranks, int nblocks,
+			     bool are_nodes, size_t bytes)
+{
+	struct tutti_shape shape = { .ranks = ranks, .nodes = 1 };
+	struct tutti_query q = { .coll = coll, .shape = &shape };
+	struct tutti_choice c;
+	uint32_t in, out;
+
+	for (int r = 0; r < ranks; r++)
+		blocks[r] = r * nblocks / ranks;
+	if (are_nodes) {
+		shape.nodes = nblocks;
+		shape.node = blocks;
+	} else {
+		shape.domains = nblocks;
+		shape.domain = blocks;
+	}
+	tutti_coll_blocks(coll, ranks, false, &in, &out);
+	in = tutti_max(tutti_max(in, out), 1u);
+	cr_assert_eq(tutti_choose(&c, &q, bytes / in, tuttiInt8, tuttiSum),
+		     tuttiSuccess);
+	return c.entry->name;
+}
+
+/* A node of two sockets goes by levels where a whole one does not: for little
+ * and for much, with enough ranks, and not in between. */
+Test(model_choice, two_sockets_go_by_levels)
+{
+	static const size_t sizes[] = { 64, 4096, 65536, 1 << 20, 16 << 20 };
+
+	set("");
+	for (size_t i = 0; i < tutti_countof(sizes); i++) {
+		const char *whole = in_blocks(TUTTI_ALL_REDUCE, 16, 1, true,
+					      sizes[i]);
+		const char *divided = in_blocks(TUTTI_ALL_REDUCE, 16, 2, false,
+						sizes[i]);
+		bool levels = sizes[i] <= 8192 || sizes[i] > 1 << 20;
+
+		cr_expect_eq(strcmp(whole, divided) != 0, levels,
+			     "%zu bytes: %s and %s", sizes[i], whole, divided);
+		/* Few ranks stay flat. */
+		cr_expect_str_eq(in_blocks(TUTTI_ALL_REDUCE, 8, 2, false,
+					   sizes[i]),
+				 in_blocks(TUTTI_ALL_REDUCE, 8, 1, true,
+					   sizes[i]));
+	}
+}
+
+/* What each shape of several nodes is served by. */
+Test(model_choice, several_nodes)
+{
+	static const struct {
+		enum tutti_coll coll;
+		int ranks, nodes;
+		size_t bytes;
+		const char *name;
+	} want[] = {
+		{ TUTTI_ALL_REDUCE, 16, 4, 1024, "leader" },
+		{ TUTTI_ALL_REDUCE, 16, 4, 1 << 20, "hier" },
+		{ TUTTI_ALL_REDUCE, 16, 16, 1024, "recursive" },
+		{ TUTTI_ALL_REDUCE, 16, 16, 1 << 20, "circulant" },
+		{ TUTTI_ALL_REDUCE, 17, 17, 64 << 20, "circulant" },
+		{ TUTTI_ALL_REDUCE, 8, 8, 64 << 20, "ring" },
+		{ TUTTI_ALL_REDUCE, 4, 4, 64 << 20, "direct2" },
+		{ TUTTI_REDUCE, 32, 32, 64 << 20, "dbtree" },
+		{ TUTTI_BROADCAST, 32, 32, 1024, "binomial" },
+		{ TUTTI_BROADCAST, 32, 32, 64 << 20, "dbtree" },
+		{ TUTTI_BROADCAST, 32, 8, 1 << 20, "hier" },
+		{ TUTTI_ALL_GATHER, 17, 17, 1 << 20, "circulant" },
+		{ TUTTI_REDUCE_SCATTER, 17, 17, 1 << 20, "circulant" },
+		{ TUTTI_ALLTOALL, 16, 16, 4096, "bruck" },
+		{ TUTTI_ALLTOALL, 16, 16, 1 << 20, "pairwise" },
+		{ TUTTI_GATHER, 16, 16, 4096, "binomial" },
+		{ TUTTI_SCATTER, 16, 16, 4096, "binomial" },
+		{ TUTTI_GATHER, 16, 16, 1 << 20, "direct1" },
+		{ TUTTI_BARRIER, 16, 4, 0, "hier" },
+	};
+
+	set("");
+	for (size_t i = 0; i < tutti_countof(want); i++) {
+		const char *name = in_blocks(want[i].coll, want[i].ranks,
+					     want[i].nodes, true,
+					     want[i].bytes);
+
+		cr_expect_str_eq(name, want[i].name, "line %zu", i);
+	}
+}
+
+/* Every shape has something for every operation and size. */
+Test(model_choice, always_something_in_blocks)
+{
+	set("");
+	for (int coll = 0; coll < TUTTI_SENDRECV; coll++)
+		for (int n = 2; n <= 40; n += 1 + n / 5)
+			for (int k = 2; k <= n; k += 1 + k / 2)
+				for (size_t b = 1; b < 1 << 28; b *= 16) {
+					in_blocks(coll, n, k, true, b);
+					in_blocks(coll, n, k, false, b);
+				}
+}
