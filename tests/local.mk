@@ -26,6 +26,7 @@ include tests/proc/train.mk
 include tests/unit/train.mk
 include tests/unit/boot.mk
 include tests/unit/net.mk
+include tests/unit/topo.mk
 include tests/unit/sched.mk
 include tests/sched/sched.mk
 include tests/fuzz/fuzz.mk
