@@ -272,7 +272,7 @@ static const struct {
 	{ "type=\"Package\"", "type=\"Packet\"", "\"Packet\"" },
 	{ "type=\"Package\"", "type=\"Machine\"", "outermost" },
 	{ "type=\"Machine\"", "type=\"Package\"", "outermost" },
-	{ "<object type=\"Package\"", "<objekt type=\"Package\"", "<objekt>" },
+	{ "<object type=\"Package\"", "<thing type=\"Package\"", "<thing>" },
 	{ "cpuset=\"0x000000ff\"", "cpuset=\"0x000000fe\"", "within" },
 	{ "cpuset=\"0x00000001\"", "cpuset=\"0x00000003\"", "PUs in it" },
 	{ "cpuset=\"0x00000001\"", "", "has no cpuset" },
