@@ -16,7 +16,9 @@
  * the exact average of integers needs. */
 #define TUTTI_ONE_COMBINE	4u
 /* Serves queries with q->uneven: one piece a block, and no message holds a
- * block whose length one of its two ends cannot know. */
+ * block whose length one of its two ends cannot know.  Between two ranks is one
+ * operation at most each way, unless all ranks know all lengths and so cut a
+ * long operation into the same parts. */
 #define TUTTI_UNEVEN		8u
 /* Operands of every addition stand in rank order, though not in one combine:
  * what an operator that does not commute needs. */

@@ -3,7 +3,7 @@
 # prover: faults planted in schedules.
 if CRITERION
 sched_tests = tests/sched/compare tests/sched/levels tests/sched/mutate \
-	tests/sched/text tests/sched/verify
+	tests/sched/text tests/sched/uneven tests/sched/verify
 check_PROGRAMS += $(sched_tests)
 TESTS += $(sched_tests)
 
@@ -20,6 +20,9 @@ tests_sched_mutate_LDADD = libtutti-core.la $(CRITERION_LIBS)
 tests_sched_text_SOURCES = tests/sched/text.c $(sched_tests_common)
 tests_sched_text_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 tests_sched_text_LDADD = libtutti-core.la $(CRITERION_LIBS)
+tests_sched_uneven_SOURCES = tests/sched/uneven.c $(sched_tests_common)
+tests_sched_uneven_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
+tests_sched_uneven_LDADD = libtutti-core.la $(CRITERION_LIBS)
 tests_sched_verify_SOURCES = tests/sched/verify.c $(sched_tests_common)
 tests_sched_verify_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS)
 tests_sched_verify_LDADD = libtutti-core.la $(CRITERION_LIBS)
