@@ -97,29 +97,28 @@ static void large(struct seat *s, size_t count, tuttiComm_t comm)
 	munmap(p, count + 1);
 }
 
-/* A sum of counts beyond 2^31, and a block that begins there. */
-static void large_blocks(struct seat *s, tuttiComm_t comm)
+/* Blocks beyond 2^31 and 2^32, with untouched memory between. */
+static void large_gaps(struct seat *s, tuttiComm_t comm)
 {
-	size_t counts[2] = { 0x80000001, 3 }, all = counts[0] + counts[1];
-	char *p = sparse(all + 1), *mine = p + (s->rank ? counts[0] : 0);
-	int wrong = 0;
+	size_t counts[2] = { 5, 3 }, at[2] = { 0xfffffffd, 0x7ffffffe };
+	size_t back[2] = { 0x100000008, 0x80000000 };
+	char *p = sparse(0x100000010), *mine = p + at[s->rank];
 
-	p[all] = 99;
-	if (s->rank)
-		memcpy(mine, "abc", 3);
-	for (int i = 0; !s->rank && spot(i, counts[0]) != SIZE_MAX; i++)
-		if (spot(i, counts[0]) < counts[0])
-			p[spot(i, counts[0])] = (char)(i + 1);
-	EXPECT(tuttiAllGatherv(mine, p, counts, NULL, tuttiInt8, comm, NULL),
+	memcpy(mine, s->rank ? "abc" : "12345", counts[s->rank]);
+	EXPECT(tuttiAllGatherv(mine, p, counts, at, tuttiInt8, comm, NULL),
 	       tuttiSuccess, NULL);
-	for (int i = 0; spot(i, counts[0]) != SIZE_MAX; i++)
-		if (spot(i, counts[0]) < counts[0] - 1)
-			wrong += p[spot(i, counts[0])] != (char)(i + 1);
-	CHECK(!wrong && p[counts[0] - 1] && !p[counts[0] / 3] &&
-	      !memcmp(p + counts[0], "abc", 3) && p[all] == 99,
-	      "rank %d: blocks of %zu and 3 elements: %d wrong", s->rank,
-	      counts[0], wrong);
-	munmap(p, all + 1);
+	CHECK(!memcmp(p + at[0] - 1, "\00012345", 7) &&
+	      !memcmp(p + at[1] - 1, "\0abc", 5) && !*p,
+	      "rank %d: blocks far from one another", s->rank);
+	/* To the other rank's side of each, from what was gathered. */
+	counts[0] = counts[1] = 2;
+	back[0] += (size_t)s->rank;
+	EXPECT(tuttiAlltoAllv(p, counts, at, p, counts, back, tuttiInt8, comm,
+			      NULL), tuttiSuccess, NULL);
+	CHECK(!memcmp(p + back[0], s->rank ? "ab" : "12", 2) &&
+	      !memcmp(p + back[1], s->rank ? "ab" : "12", 2),
+	      "rank %d: blocks sent from afar", s->rank);
+	munmap(p, 0x100000010);
 }
 
 void meaning_large(struct seat *s)
@@ -128,7 +127,7 @@ void meaning_large(struct seat *s)
 
 	large(s, 0x80000001, comm);
 	if (s->ranks == 2)
-		large_blocks(s, comm);
+		large_gaps(s, comm);
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 
