@@ -197,6 +197,7 @@ static const struct wrong wrongs[] = {
 	{ HEAD "lane\ncombine in@0:0*16777216 in@0:0 -> out@0:0\n", "line 5 of the schedule: more than 16777216 places" },
 	{ HEAD "lane\ncombine in@0:0 -> out@0:0 wait 2:0\n", "line 5 of the schedule: 2 in \"2:0\" is not in 0 to 1" },
 	{ HEAD "lane\ncombine in@0:0 -> out@0:0 wait 1\n", "line 5 of the schedule: \"1\" is not LANE:OPERATION" },
+	{ HEAD "lane\neach tree in@0:0 -> out@0:0\n", "line 5 of the schedule: each adds nothing, so it cannot be a tree" },
 	{ HEAD "lane\ncombine in@0:0 -> out@0:0 piece\n", "line 5 of the schedule: the piece is missing" },
 	{ HEAD "lane\nrun 2147483647\neach in@0:0 -> out@0:0\neach in@0:0 -> out@0:0\n", "lane 0 of a schedule has more than 2147483647 operations" },
 };

@@ -281,7 +281,7 @@ static const struct spoken spoken[] = {
 	    "combine in@1:0 -> mail@0\ncombine final mail@0 in@1:0 -> out@1:0\n" },
 	  "operation 1 (slice 0) of rank 0, lane 0, writes OUT chunk 0 of rank 0 twice" },
 	{ { "each in@0:0*2 -> mail@1\n", "combine in@1:0 -> mail@0\n" },
-	  "record 0 of rank 0 is each, but final or with unequal sides" },
+	  "record 0 of rank 0 is each, but final, a tree or with unequal sides" },
 	{ { "combine in@0:0 -> mail@1\n", "combine in@1:0 -> \n" },
 	  "record 0 of rank 1 has no source or no target" },
 	{ { "combine chunks 2 in@0:0 -> mail@1\n",
