@@ -31,11 +31,11 @@ struct world {
 };
 
 /* One reduction; `scaled`: a factor of each rank's own comes first; `own`: by
- * the function below. */
+ * the function below; `shared`: peers reach the buffers. */
 struct job {
 	enum coll coll;
 	int type, op, root;
-	bool scaled, own, in_place;
+	bool scaled, own, in_place, shared;
 	size_t count;
 };
 
@@ -46,6 +46,25 @@ static void *need(size_t bytes)
 	if (!p)
 		exit(99);
 	return p;
+}
+
+static char *grab(const struct job *j, size_t bytes)
+{
+	void *p = NULL;
+
+	if (!j->shared)
+		return need(bytes);
+	if (tuttiMemAlloc(&p, bytes + 1))
+		exit(99);
+	return p;
+}
+
+static void let_go(const struct job *j, void *p)
+{
+	if (j->shared)
+		tuttiMemFree(p);
+	else
+		free(p);
 }
 
 static void check(struct world *w, tuttiResult_t rc)
@@ -216,7 +235,8 @@ static void reduce_vector(struct world *w, const struct job *j, char *out,
 	size_t all = j->count * (j->coll == REDUCE_SCATTER ?
 				 (size_t)w->ranks : 1);
 	tuttiRedOp_t op = operator_of(w, j);
-	char *in = need(all * size), *to = j->in_place ? in : out;
+	char *in = grab(j, all * size);
+	char *to = j->in_place ? in : grab(j, j->count * size);
 
 	for (size_t i = 0; i < all; i++)
 		ref_put(j->type, in, i, ref_encode(j->type, given(j->type,
@@ -227,11 +247,12 @@ static void reduce_vector(struct world *w, const struct job *j, char *out,
 			      op));
 		done += n;
 	}
-	if (j->in_place)
-		memcpy(out, in, j->count * size);
+	memcpy(out, to, j->count * size);
 	if (j->scaled || j->own)
 		check(w, tuttiRedOpDestroy(op, w->comm));
-	free(in);
+	let_go(j, in);
+	if (!j->in_place)
+		let_go(j, to);
 }
 
 static void run(struct world *w, const struct job *j)
@@ -255,6 +276,7 @@ static void vector(struct world *w, const char *path, int type)
 
 	for (size_t k = 0; k < sizeof(pieces) / sizeof(pieces[0]); k++) {
 		j.in_place = k & 1;
+		j.shared = k & 2;
 		memset(out, 0, bytes);
 		reduce_vector(w, &j, out, pieces[k]);
 		compare(w, &j, out);
@@ -279,10 +301,11 @@ static void all(struct world *w)
 				     tuttiFloat64, tuttiFloat8e4m3,
 				     tuttiFloat8e5m2 };
 
-	for (int k = 0; k < 3 * 6 * 7 * 2; k++) {
+	for (int k = 0; k < 3 * 6 * 7 * 4; k++) {
 		struct job j = { .coll = (enum coll)(k % 3),
 				 .type = types[k / 3 % 6], .op = k / 18 % 7,
-				 .in_place = k / 126, .count = 1117,
+				 .in_place = k / 126 % 2, .shared = k / 252,
+				 .count = 1117,
 				 .root = w->ranks - 1 };
 
 		j.scaled = j.op == tuttiNumOps;
