@@ -81,6 +81,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allgather_bruck = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "log2 n steps of one message, n-1 blocks, all copied once more; short messages, many ranks",
+	.flags = TUTTI_UNEVEN,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

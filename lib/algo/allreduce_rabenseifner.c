@@ -156,6 +156,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allreduce_rabenseifner = {
 	.coll = TUTTI_ALL_REDUCE,
 	.help = "2 log2 n steps, 2(n-1)/n blocks, 1 block more unless n is a power of two: halves are exchanged, then given; long messages",
+	.flags = TUTTI_IN_ORDER,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

@@ -113,6 +113,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reducescatter_circulant = {
 	.coll = TUTTI_REDUCE_SCATTER,
 	.help = "log2 n steps, n-1 blocks: half of the partial sums go on in each, any n alike; medium and long messages, many ranks",
+	.flags = TUTTI_UNEVEN,
 	.serves = tutti_emit_serves,
 	.build = build,
 	.cost = cost,

@@ -188,6 +188,17 @@ static bool sides_meet(const struct side *a, const struct side *b, bool mail,
 	return false;
 }
 
+/* An all-to-all is never in place, and nobody writes IN. */
+static void forget_in(struct side *side)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < side->n; i++)
+		if (side->spot[i].place != TUTTI_IN)
+			side->spot[n++] = side->spot[i];
+	side->n = n;
+}
+
 static bool independent(const struct tutti_sched *s, uint32_t index)
 {
 	static struct work a, b;
@@ -197,6 +208,10 @@ static bool independent(const struct tutti_sched *s, uint32_t index)
 	    !work_of(s, 0, index + 1, &b))
 		return false;
 	n = tutti_max(a.nchunks, b.nchunks);
+	if (s->coll == TUTTI_ALLTOALL) {
+		forget_in(&a.src);
+		forget_in(&b.src);
+	}
 	if (s->mapped && (!a.nchunks || !b.nchunks))
 		return false;
 	return !sides_meet(&a.dst, &b.dst, false, n) &&

@@ -29,28 +29,40 @@ tests_sched_verify_LDADD = libtutti-core.la $(CRITERION_LIBS)
 endif
 
 EXTRA_DIST += \
+	tests/sched/golden/all_gather-circulant.txt \
 	tests/sched/golden/all_gather-direct1-mapped.txt \
+	tests/sched/golden/all_gather-pat.txt \
 	tests/sched/golden/all_gather-recursive.txt \
 	tests/sched/golden/all_gather-ring.txt \
 	tests/sched/golden/all_reduce-binomial.txt \
+	tests/sched/golden/all_reduce-circulant.txt \
+	tests/sched/golden/all_reduce-dbtree.txt \
 	tests/sched/golden/all_reduce-direct1.txt \
 	tests/sched/golden/all_reduce-direct2-mail.txt \
 	tests/sched/golden/all_reduce-direct2-mapped.txt \
+	tests/sched/golden/all_reduce-rabenseifner.txt \
 	tests/sched/golden/all_reduce-recursive-folded.txt \
 	tests/sched/golden/all_reduce-recursive-strict.txt \
 	tests/sched/golden/all_reduce-recursive.txt \
 	tests/sched/golden/all_reduce-ring.txt \
+	tests/sched/golden/alltoall-bruck.txt \
+	tests/sched/golden/alltoall-pairwise.txt \
 	tests/sched/golden/barrier-dissemination.txt \
 	tests/sched/golden/broadcast-binomial.txt \
 	tests/sched/golden/broadcast-chain.txt \
 	tests/sched/golden/broadcast-direct1-mapped.txt \
+	tests/sched/golden/broadcast-scag.txt \
+	tests/sched/golden/gather-binomial.txt \
 	tests/sched/golden/one-rank.txt \
 	tests/sched/golden/reduce-binomial-strict-root.txt \
 	tests/sched/golden/reduce-binomial-strict.txt \
 	tests/sched/golden/reduce-binomial.txt \
 	tests/sched/golden/reduce-direct2-mail.txt \
 	tests/sched/golden/reduce-direct2-mapped.txt \
+	tests/sched/golden/reduce_scatter-circulant.txt \
 	tests/sched/golden/reduce_scatter-direct1-mail.txt \
 	tests/sched/golden/reduce_scatter-direct1-strict.txt \
+	tests/sched/golden/reduce_scatter-pat.txt \
 	tests/sched/golden/reduce_scatter-ring.txt \
+	tests/sched/golden/scatter-binomial.txt \
 	tests/sched/golden/sendrecv-receiver.txt
