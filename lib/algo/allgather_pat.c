@@ -111,6 +111,12 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	return tutti_emit_end(&e);
 }
 
+/* Not as a part: blocks of one message are not neighbours. */
+static bool serves(const struct tutti_query *q)
+{
+	return tutti_emit_serves(q) && !q->part;
+}
+
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	uint32_t n = (uint32_t)q->shape->ranks;
@@ -124,7 +130,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_allgather_pat = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "log2 n steps of one message, n-1 blocks, few over far hops: a tree for each block; short messages, slow far hops",
-	.serves = tutti_emit_serves,
+	.serves = serves,
 	.build = build,
 	.cost = cost,
 };

@@ -8,12 +8,13 @@
  * Before the round of distance s, half of s' = 2 s or 2 s - 1, it holds partial
  * sums of pieces r to r + s' - 1; it gives the last s' - s of them to rank
  * r + s, and adds to its first what rank r - s gives.  Partial sums live in
- * OUT.  A message whose pieces go on with piece 0 after the last is cut in two
- * there.
+ * SCRATCH, where chunk i is of piece r + i on rank r, so after the first round
+ * every message is one stretch.  In the first round, and on the way back, a
+ * message whose pieces go on with piece 0 after the last is cut in two there.
  *
  * Steps: 2 log2 n, rounded up.  Sent by each rank: 2 (n - 1) pieces of 1/n
  * block.  Limits: none; any number of ranks costs what the next power of two
- * would, in steps, and not more in bytes.
+ * would, in steps, and not more in bytes.  SCRATCH of half the block.
  *
  * 5 ranks, distances 3, 2, 1; the pieces that each rank gives, and to whom:
  *
@@ -30,67 +31,14 @@
 
 #include "sched/emit.h"
 
-/* Give pieces from `chunk` on, cut where they wrap. */
-static void give(struct tutti_emit *e, int place, int chunk, int count,
-		 int peer)
-{
-	int n = e->q->shape->ranks;
-
-	for (int part; count > 0; chunk += part, count -= part) {
-		part = tutti_stretch(chunk, count, n);
-		tutti_emit_src(e, tutti_chunk(place, e->q->rank, chunk));
-		tutti_emit_dst(e, tutti_mail(peer));
-		tutti_emit_combine(e, 0, (uint32_t)part);
-	}
-}
-
-/* The places of one stretch of a sum: what came, and what is there. */
-static void add(struct tutti_emit *e, int place, int chunk, int peer)
-{
-	int me = e->q->rank;
-
-	tutti_emit_src(e, tutti_mail(peer));
-	tutti_emit_src(e, tutti_chunk(place, me, chunk));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, chunk));
-}
-
-/* All but the last sum, of distance 1, whose places are left in the pen. */
-static void reduce_half(struct tutti_emit *e, int n, int me)
-{
-	int place = TUTTI_IN, last = n, skip, count, chunk, part;
-
-	for (; last > 1; last = skip, place = TUTTI_OUT) {
-		skip = tutti_halved(last, 1);
-		count = last - skip;
-		give(e, place, me + skip, count, me + skip);
-		for (chunk = me; skip > 1 && count > 0; count -= part) {
-			part = tutti_stretch(chunk, count, n);
-			add(e, place, chunk, me - skip);
-			tutti_emit_combine(e, 0, (uint32_t)part);
-			chunk += part;
-		}
-		/* The piece that nobody gave to: IN is not kept for it. */
-		if (place == TUTTI_IN && last % 2 && skip > 1) {
-			tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, chunk));
-			tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, chunk));
-			tutti_emit_combine(e, 0, 1);
-		}
-	}
-	add(e, n == 2 ? TUTTI_IN : TUTTI_OUT, me, me - 1);
-}
-
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
 	int n = q->shape->ranks, me = q->rank;
 	struct tutti_emit e;
 
-	tutti_emit_begin(&e, k, q, (uint32_t)n, 0);
-	if (n == 1) {
-		tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, 0));
-		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
-	} else {
-		reduce_half(&e, n, me);
-	}
+	tutti_emit_begin(&e, k, q, (uint32_t)n, tutti_circulate_scratch(q));
+	tutti_emit_circulate_sums(&e);
+	tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, me));
 	tutti_emit_circulate(&e, 0, n, TUTTI_FINAL);
 	return tutti_emit_end(&e);
 }

@@ -116,6 +116,12 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	return tutti_emit_end(&e);
 }
 
+/* Not as a part: blocks of one message are not neighbours. */
+static bool serves(const struct tutti_query *q)
+{
+	return tutti_emit_serves(q) && !q->part;
+}
+
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	int n = q->shape->ranks;
@@ -134,7 +140,7 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_alltoall_bruck = {
 	.coll = TUTTI_ALLTOALL,
 	.help = "log2 n steps of one message, n/2 log2 n blocks: blocks are passed on together; short messages, many ranks",
-	.serves = tutti_emit_serves,
+	.serves = serves,
 	.build = build,
 	.cost = cost,
 };

@@ -56,6 +56,7 @@ static void node(struct tutti_emit *e, int v, int size)
 		part = v & (v - 1) ? size : tutti_stretch(me + i, size - i, n);
 		tutti_emit_src(e, tutti_mail(me - (v & -v)));
 		tutti_emit_dst(e, tutti_chunk(place, me, i));
+		tutti_emit_piece(e, me + i, 0);
 		tutti_emit_combine(e, 0, (uint32_t)part);
 	}
 	if (size == 1)
@@ -63,6 +64,7 @@ static void node(struct tutti_emit *e, int v, int size)
 	for (int bit = top(size); bit > 0; bit /= 2) {
 		tutti_emit_src(e, tutti_chunk(TUTTI_SCRATCH, me, bit));
 		tutti_emit_dst(e, tutti_mail(me + bit));
+		tutti_emit_piece(e, me + bit, 0);
 		tutti_emit_combine(e, 0, (uint32_t)tutti_binomial_size(v + bit,
 								       n));
 	}

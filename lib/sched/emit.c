@@ -119,7 +119,9 @@ void tutti_emit_wait(struct tutti_emit *e, int lane, int op, int iter)
 
 void tutti_emit_piece(struct tutti_emit *e, int piece, int iter)
 {
-	e->piece = piece;
+	uint32_t in = e->chunks[TUTTI_IN], out = e->chunks[TUTTI_OUT];
+
+	e->piece = wrap(piece, in > out ? in : out);
 	e->piece_iter = iter;
 }
 
@@ -163,6 +165,81 @@ void tutti_emit_meet(struct tutti_emit *e)
 	tutti_emit_combine(e, 0, 0);
 	tutti_emit_src(e, tutti_mail_others(e->q));
 	tutti_emit_combine(e, 0, 0);
+}
+
+/* ---- Circulant scheme ---------------------------------------------------- */
+
+/* The first round of sums, which alone reads IN; a range that wraps is cut. */
+static void first_sums(struct tutti_emit *e, int n, int me, int skip)
+{
+	int count = n - skip, part;
+
+	for (int i = skip; i < n; i += part) {
+		part = tutti_stretch(me + i, n - i, n);
+		tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me + i));
+		tutti_emit_dst(e, tutti_mail(me + skip));
+		tutti_emit_combine(e, 0, (uint32_t)part);
+	}
+	for (int i = 0; i < count; i += part) {
+		part = tutti_stretch(me + i, count - i, n);
+		tutti_emit_src(e, tutti_mail(me - skip));
+		tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me + i));
+		tutti_emit_dst(e, tutti_chunk(TUTTI_SCRATCH, me, i));
+		tutti_emit_combine(e, 0, (uint32_t)part);
+	}
+	if (count == skip)
+		return;
+	/* The one that nobody gave to, so that all are in SCRATCH. */
+	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me + count));
+	tutti_emit_dst(e, tutti_chunk(TUTTI_SCRATCH, me, count));
+	tutti_emit_combine(e, 0, 1);
+}
+
+static void more_sums(struct tutti_emit *e, int me, int last, int skip)
+{
+	struct tutti_ref sums = tutti_chunk(TUTTI_SCRATCH, me, 0);
+	uint32_t count = (uint32_t)(last - skip);
+
+	tutti_emit_src(e, tutti_chunk(TUTTI_SCRATCH, me, skip));
+	tutti_emit_dst(e, tutti_mail(me + skip));
+	tutti_emit_piece(e, me + skip, 0);
+	tutti_emit_combine(e, 0, count);
+	tutti_emit_src(e, tutti_mail(me - skip));
+	tutti_emit_src(e, sums);
+	tutti_emit_dst(e, sums);
+	tutti_emit_piece(e, me, 0);
+	tutti_emit_combine(e, 0, count);
+}
+
+/* Of two sums, give the second; what to add to the first stays in the pen. */
+static void last_sum(struct tutti_emit *e, int me, int place, int keep,
+		     int give)
+{
+	tutti_emit_src(e, tutti_chunk(place, me, give));
+	tutti_emit_dst(e, tutti_mail(me + 1));
+	tutti_emit_piece(e, me + 1, 0);
+	tutti_emit_combine(e, 0, 1);
+	tutti_emit_src(e, tutti_mail(me - 1));
+	tutti_emit_src(e, tutti_chunk(place, me, keep));
+}
+
+void tutti_emit_circulate_sums(struct tutti_emit *e)
+{
+	int n = e->q->shape->ranks, me = e->q->rank;
+	int skip = tutti_halved(n, 1);
+
+	if (n == 1) {
+		tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me));
+	} else if (n == 2) {
+		last_sum(e, me, TUTTI_IN, me, me + 1);
+	} else {
+		first_sums(e, n, me, skip);
+		for (int half; skip > 2; skip = half) {
+			half = tutti_halved(skip, 1);
+			more_sums(e, me, skip, half);
+		}
+		last_sum(e, me, TUTTI_SCRATCH, 0, 1);
+	}
 }
 
 /* One of the two messages of a round; the range is cut where it wraps. */

@@ -87,7 +87,8 @@ void tutti_emit_src_in_order(struct tutti_emit *e, struct tutti_ref own);
 /* The next operation waits for this one of another lane. */
 void tutti_emit_wait(struct tutti_emit *e, int lane, int op, int iter);
 
-/* The next operation is of this piece: needed if it has no IN and no OUT. */
+/* The next operation is of this chunk of the larger of IN and OUT: needed if it
+ * names none of either. */
 void tutti_emit_piece(struct tutti_emit *e, int piece, int iter);
 
 /* The operation with the places added since the last. */
@@ -116,6 +117,19 @@ bool tutti_emit_serves_strict(const struct tutti_query *q);
 static inline unsigned int tutti_emit_tree(const struct tutti_query *q)
 {
 	return q->strict ? TUTTI_TREE : 0;
+}
+
+/*
+ * Sums by the circulant scheme of allreduce_circulant.c: chunk r of IN of all
+ * ranks comes to rank r.  The sources of the last addition are left in the pen,
+ * for targets to be added.  Uses so many chunks of SCRATCH.
+ */
+void tutti_emit_circulate_sums(struct tutti_emit *e);
+static inline uint32_t tutti_circulate_scratch(const struct tutti_query *q)
+{
+	int n = q->shape->ranks;
+
+	return n > 2 ? (uint32_t)((n + 1) / 2) : 0;
 }
 
 /*
