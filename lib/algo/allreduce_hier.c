@@ -47,14 +47,18 @@ static int next_size(const struct tutti_compose *c, int size)
 	return next;
 }
 
+/* So many rails at most for one rank: each is an all_reduce of its own. */
+#define RAILS_EACH_MAX 8
+
 /* The number that gives the busiest member of all the least to do; of these
  * the one that gives the least in sum; of these the smallest. */
 static int choose_rails(const struct tutti_compose *c)
 {
 	uint64_t best_most = UINT64_MAX, best_sum = UINT64_MAX;
-	int best = 1;
+	int best = 1, least = next_size(c, 0);
 
-	for (int rails = next_size(c, 0); rails; rails = next_size(c, rails)) {
+	for (int rails = least; rails && rails <= RAILS_EACH_MAX * least;
+	     rails = next_size(c, rails)) {
 		uint64_t most = 0, sum = 0;
 
 		for (int g = 0; g < c->g.groups; g++) {

@@ -246,7 +246,7 @@ static bool split_levels(struct forced *f)
 		return true;
 	*open++ = 0;
 	len = strlen(open);
-	if (!len || open[len - 1] != ')' || len > sizeof(f->levels) ||
+	if (len < 2 || open[len - 1] != ')' || len > sizeof(f->levels) ||
 	    open == f->name + 1)
 		return false;
 	memcpy(f->levels, open, len - 1);

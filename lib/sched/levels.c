@@ -138,6 +138,41 @@ static const struct tutti_algo *named(enum tutti_coll coll, const char *name)
 	return e ? e->algo : NULL;
 }
 
+#define NAMES_MAX 32
+
+/* The names that a level can have; the first is none. */
+static uint32_t list_names(uint32_t mask, bool composed, const char **names)
+{
+	uint32_t n = 0;
+
+	names[n++] = "";
+	for (const struct tutti_algo_entry *e = tutti_algos;
+	     e->name && n < NAMES_MAX; e++) {
+		bool known = (!composed && e->algo->flags & TUTTI_COMPOSED) ||
+			     !(mask & BIT(e->algo->coll));
+
+		for (uint32_t i = 1; i < n && !known; i++)
+			known = !strcmp(names[i], e->name);
+		if (!known)
+			names[n++] = e->name;
+	}
+	return n;
+}
+
+static void say_names(uint32_t mask, enum tutti_level level,
+		      const char *name, char *reason, size_t cap)
+{
+	const char *names[NAMES_MAX];
+	uint32_t n = list_names(mask, true, names);
+	size_t used = (size_t)snprintf(reason, cap,
+		"no phase %s groups has an algorithm \"%s\"; there are ",
+		level == TUTTI_INSIDE ? "inside" : "across", name);
+
+	for (uint32_t i = 1; i < n && used < cap; i++)
+		used += (size_t)snprintf(reason + used, cap - used, "%s%s",
+					 i > 1 ? ", " : "", names[i]);
+}
+
 static bool level_fault(enum tutti_coll coll, enum tutti_level level,
 			const char *text, char *reason, size_t cap)
 {
@@ -162,8 +197,7 @@ static bool level_fault(enum tutti_coll coll, enum tutti_level level,
 	}
 	if (known)
 		return !fits;
-	snprintf(reason, cap, "no phase %s groups has an algorithm \"%s\"",
-		 level == TUTTI_INSIDE ? "inside" : "across", name);
+	say_names(colls[coll][level], level, name, reason, cap);
 	return true;
 }
 
@@ -258,28 +292,6 @@ bool tutti_part_find(struct tutti_part *part, struct tutti_compose *c,
 
 /* ---- The list of all ---------------------------------------------------- */
 
-#define NAMES_MAX 32
-
-/* The names that a level can have, of algorithms that are not composed; the
- * first is none. */
-static uint32_t list_names(uint32_t mask, const char **names)
-{
-	uint32_t n = 0;
-
-	names[n++] = "";
-	for (const struct tutti_algo_entry *e = tutti_algos;
-	     e->name && n < NAMES_MAX; e++) {
-		bool known = e->algo->flags & TUTTI_COMPOSED ||
-			     !(mask & BIT(e->algo->coll));
-
-		for (uint32_t i = 1; i < n && !known; i++)
-			known = !strcmp(names[i], e->name);
-		if (!known)
-			names[n++] = e->name;
-	}
-	return n;
-}
-
 /* Whether name i of one level meets name j of the other: each meets two. */
 static bool partners(uint32_t i, uint32_t ni, uint32_t j, uint32_t nj)
 {
@@ -293,7 +305,8 @@ static bool nth_pair(uint32_t inside, uint32_t across, uint32_t *i,
 		     const char **a, const char **b)
 {
 	const char *in[NAMES_MAX], *out[NAMES_MAX];
-	uint32_t nin = list_names(inside, in), nout = list_names(across, out);
+	uint32_t nin = list_names(inside, false, in);
+	uint32_t nout = list_names(across, false, out);
 
 	for (uint32_t k = 0; k < nin; k++)
 		for (uint32_t l = 0; l < nout; l++)

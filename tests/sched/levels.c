@@ -88,7 +88,7 @@ ParameterizedTest(int *index, sched_levels, partners)
 	int proven = 0;
 
 	for (uint32_t i = 0; tutti_levels_nth(a->algo, i, text); i++) {
-		char reason[128];
+		char reason[256];
 		int served = 0;
 
 		cr_assert_null(tutti_levels_fault(a->algo, text, reason,

@@ -109,6 +109,18 @@ static const struct {
 	{ "all_reduce:RING", "names no algorithm of all_reduce" },
 	/* A mistake is told though another item comes first, or none. */
 	{ "all_reduce:ring,barrier:ring", "\"barrier:ring\" names no algorithm of barrier; there are direct1" },
+	{ "all_reduce:hier(ring", "\"all_reduce:hier(ring\" cannot be read" },
+	{ "all_reduce:(ring+ring)", "cannot be read" },
+	{ "all_reduce:hier(ring+ring)x", "cannot be read" },
+	{ "all_reduce:hier()", "\"all_reduce:hier()\" cannot be read" },
+	{ "all_reduce:hier(ring)", "\"ring\" is not INSIDE+ACROSS" },
+	{ "all_reduce:hier(ring+ring+ring)", "\"ring+ring+ring\" is not INSIDE+ACROSS" },
+	{ "all_reduce:hier(ring)+(ring)", "\"ring)+(ring\" is not INSIDE+ACROSS" },
+	{ "all_reduce:hier(+rings)", "no phase across groups has an algorithm \"rings\"; there are direct1, direct2, " },
+	{ "all_reduce:hier(chains+)", "no phase inside groups has an algorithm \"chains\"; there are direct1, " },
+	{ "all_reduce:hier(hier(no+ring)+ring)", "an algorithm \"no\"; there are " },
+	{ "all_reduce:hier((ring)+ring)", "\"(ring)\" is no name" },
+	{ "all_reduce:ring(ring+ring)", "cannot be composed: ring has no levels" },
 	{ "broadcast:fast", "\"broadcast:fast\" names no algorithm of broadcast" },
 };
 
@@ -124,6 +136,27 @@ Test(model_choice, mistakes)
 		cr_assert_not_null(strstr(tutti_fail_text(), wrong[i].why),
 				   "%s: %s", wrong[i].text, tutti_fail_text());
 	}
+}
+
+/* Levels are kept, and only where there are groups. */
+Test(model_choice, levels)
+{
+	struct tutti_choice c;
+
+	set("all_reduce:hier(ring+recursive):0-1K,all_reduce:hier(hier(direct1+ring)+):1K-1G");
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 12, 2, 8, tuttiInt8,
+			    tuttiSum), tuttiSuccess, "%s", tutti_fail_text());
+	cr_assert_str_eq(c.entry->name, "hier");
+	cr_assert_str_eq(c.levels, "ring+recursive");
+	cr_assert_eq(choose(&c, TUTTI_BROADCAST, 12, 2, 8, tuttiInt8,
+			    tuttiSum), tuttiSuccess);
+	cr_assert_str_eq(c.levels, "");
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 12, 1, 8, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "asks for all_reduce as hier of ring+recursive (levels need groups"));
+	set("all_reduce:hier(chain+ring)");
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 12, 2, 8, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
 }
 
 Test(model_choice, very_long_items)
