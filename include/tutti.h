@@ -44,7 +44,7 @@ extern "C" {
 
 /* ---- Types ------------------------------------------------------------- */
 
-/* A communicator; made by a tuttiCommInit* call, ended by tuttiCommDestroy
+/* A communicator; made by a tuttiCommInit* call or tuttiCommSplit, ended by tuttiCommDestroy
  * or tuttiCommAbort. */
 typedef struct tuttiComm *tuttiComm_t;
 
@@ -208,6 +208,27 @@ typedef int (*tuttiAllGatherFn)(const void *send, void *recv, size_t bytes,
 tuttiResult_t tuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
 				tuttiAllGatherFn allgather, void *context,
 				const tuttiConfig_t *config);
+
+/* A color that asks for no communicator. */
+#define TUTTI_SPLIT_NOCOLOR (-1)
+
+/*
+ * Make a communicator for each color (0 or above) that ranks of `comm` give,
+ * of the ranks that give it, numbered by `key`, then by rank in `comm`.  All
+ * ranks of `comm` call it.  *newcomm is NULL with TUTTI_SPLIT_NOCOLOR.  What
+ * `config` leaves open, or all if it is NULL, is as in `comm`.
+ *
+ * If one rank fails, for want of memory or descriptors say, so does the split
+ * on all ranks of its color, and `comm` stays sound.  Both communicators may
+ * be destroyed in any order.  Aborting `comm` also aborts those that were
+ * split from it, and from these, but not the other way round: their calls
+ * fail, and each is still to be destroyed.
+ * Errors: as tuttiCommInitRankConfig and the collectives; tuttiInvalidUsage
+ * also in a group.
+ */
+tuttiResult_t tuttiCommSplit(tuttiComm_t comm, int color, int key,
+			     tuttiComm_t *newcomm,
+			     const tuttiConfig_t *config);
 
 /* Complete everything that was started on `comm`.  Only error query, destroy
  * and abort are allowed afterwards.
@@ -494,6 +515,9 @@ tuttiResult_t ptuttiCommInitEnv(tuttiComm_t *comm,
 tuttiResult_t ptuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
 				 tuttiAllGatherFn allgather, void *context,
 				 const tuttiConfig_t *config);
+tuttiResult_t ptuttiCommSplit(tuttiComm_t comm, int color, int key,
+			      tuttiComm_t *newcomm,
+			      const tuttiConfig_t *config);
 tuttiResult_t ptuttiCommFinalize(tuttiComm_t comm);
 tuttiResult_t ptuttiCommDestroy(tuttiComm_t comm);
 tuttiResult_t ptuttiCommAbort(tuttiComm_t comm);

@@ -28,6 +28,7 @@ dist_man_MANS += \
 	man/man3/tuttiCommInitUser.3 \
 	man/man3/tuttiCommQuery.3 \
 	man/man3/tuttiCommRegister.3 \
+	man/man3/tuttiCommSplit.3 \
 	man/man3/tuttiCommUserRank.3 \
 	man/man3/tuttiGather.3 \
 	man/man3/tuttiGatherv.3 \

@@ -62,7 +62,7 @@ static tuttiResult_t check_init(tuttiComm_t *comm, const tuttiConfig_t *config)
 				  "the place for the communicator is NULL");
 	if (tutti_group_open())
 		return tutti_fail(tuttiInvalidUsage,
-				  "a communicator cannot be made between "
+				  "a communicator cannot be made or split between "
 				  "tuttiGroupStart and tuttiGroupEnd; end the "
 				  "group first");
 	rc = tutti_settings_check();
@@ -131,6 +131,29 @@ tuttiResult_t ptuttiCommInitUser(tuttiComm_t *comm, int nranks, int rank,
 TUTTI_ALIAS(tuttiResult_t, tuttiCommInitUser,
 	    (tuttiComm_t *, int, int, tuttiAllGatherFn, void *,
 	     const tuttiConfig_t *));
+
+tuttiResult_t ptuttiCommSplit(tuttiComm_t comm, int color, int key,
+			      tuttiComm_t *newcomm,
+			      const tuttiConfig_t *config)
+{
+	tuttiResult_t rc = tutti_comm_check(comm, "tuttiCommSplit");
+
+	if (!rc)
+		rc = check_init(newcomm, config);
+	if (!rc)
+		rc = tutti_group_none(comm, "tuttiCommSplit");
+	if (!rc && color < TUTTI_SPLIT_NOCOLOR)
+		rc = tutti_fail(tuttiInvalidArgument,
+				"tuttiCommSplit: %d is not a color; those are "
+				"0 and above, or TUTTI_SPLIT_NOCOLOR", color);
+	if (!rc && atomic_load(&comm->finalized))
+		rc = tutti_fail(tuttiInvalidUsage,
+				"tuttiCommSplit: the communicator was "
+				"finalized");
+	return rc ? rc : tutti_comm_split(comm, color, key, newcomm, config);
+}
+TUTTI_ALIAS(tuttiResult_t, tuttiCommSplit,
+	    (tuttiComm_t, int, int, tuttiComm_t *, const tuttiConfig_t *));
 
 tuttiResult_t ptuttiCommFinalize(tuttiComm_t comm)
 {

@@ -16,6 +16,7 @@
 #ifndef TUTTI_BOOT_BOOT_H
 #define TUTTI_BOOT_BOOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tutti.h"
@@ -33,6 +34,13 @@ tuttiResult_t tutti_boot_unique_id(tuttiUniqueId *id);
  * check to this call. */
 tuttiResult_t tutti_boot_join(struct tutti_boot **out, const tuttiUniqueId *id,
 			      int nranks, int rank, int64_t deadline_ns);
+
+/* The same, given up soon after stopped(arg) is true, as long as not all ranks
+ * have joined: tuttiRemoteError, and the other ranks' joining fails too. */
+tuttiResult_t tutti_boot_join_unless(struct tutti_boot **out,
+				     const tuttiUniqueId *id, int nranks,
+				     int rank, int64_t deadline_ns,
+				     bool (*stopped)(void *arg), void *arg);
 
 /* The same over the caller's all-gather; it is used to pass around an id that
  * rank 0 makes, so the control connections exist here too. */
@@ -74,6 +82,9 @@ enum tutti_news_kind {
 	 * other fields are theirs. */
 	TUTTI_NEWS_ASK,
 	TUTTI_NEWS_CALL,
+	/* `rank` could not do its part of split number `seq` of this
+	 * communicator, for colour `code`. */
+	TUTTI_NEWS_SPLIT,
 	/* The root's process is gone.  `rank` is the lowest that lived in it,
 	 * or -1; `code` is tuttiSuccess if all that did had left in order:
 	 * then it is no failure, but deaths are not seen any more. */

@@ -38,6 +38,7 @@
 #define REPORT_NS (2000 * TUTTI_MS)	/* to tell it about a bad claim */
 #define PAUSE_NS (20 * TUTTI_MS)
 #define PAUSE_MAX_NS (500 * TUTTI_MS)
+#define STOP_LOOK_NS (20 * TUTTI_MS)
 #define USED_MAX 64
 
 /* Why a target did not do; errno values are above these. */
@@ -48,6 +49,8 @@ struct attempt {
 	struct tutti_boot **out;
 	int nranks, rank;
 	int64_t begin_ns, deadline_ns;
+	bool (*stopped)(void *arg);	/* NULL: never */
+	void *stop_arg;
 	struct tutti_addr own[TUTTI_ID_ADDRS];	/* if TUTTI_IFNAME is set */
 	size_t own_count;
 	int why[TUTTI_TARGETS];
@@ -362,6 +365,26 @@ static tuttiResult_t refused(const struct attempt *a, const uint8_t *p,
 			  (const char *)p + FAILED_BYTES);
 }
 
+static bool is_stopped(const struct attempt *a)
+{
+	return a->stopped && a->stopped(a->stop_arg);
+}
+
+/* Until something can be read. */
+static int await_bytes(const struct attempt *a, int64_t until)
+{
+	int err = ETIMEDOUT;
+
+	while (err == ETIMEDOUT && tutti_now_ns() < until) {
+		if (is_stopped(a))
+			return ECANCELED;
+		err = tutti_poll_fd(a->fd, POLLIN,
+				    tutti_min(until, tutti_now_ns() +
+						     STOP_LOOK_NS));
+	}
+	return err;
+}
+
 /* Read frames until the start.  0: a->rc is final; else why this connection
  * is of no use.  The root has proven itself, so it is waited for: a second
  * claim beside a first one that it has yet to read would be one too many. */
@@ -372,9 +395,13 @@ static int await_start(struct attempt *a)
 
 	for (;;) {
 		size_t len;
-		int type, err;
+		int type, err = 0;
 
-		err = tutti_read_full(a->fd, head, sizeof(head), until);
+		if (a->stopped)
+			err = await_bytes(a, until);
+		if (!err)
+			err = tutti_read_full(a->fd, head, sizeof(head),
+					      until);
 		if (err)
 			return err;
 		type = tutti_get16(head + FRAME_TYPE);
@@ -436,6 +463,13 @@ static tuttiResult_t lost(const struct attempt *a, int why)
 			  why_text(why, reason, sizeof(reason)));
 }
 
+static tuttiResult_t stopped_join(const struct attempt *a)
+{
+	return tutti_fail(tuttiRemoteError, "rank %d of %d gave up joining, "
+			  "since another rank cannot join", a->rank,
+			  a->nranks);
+}
+
 /* True: a->rc is final.  False: try the next one. */
 static bool try_one(struct attempt *a, int round)
 {
@@ -449,7 +483,9 @@ static bool try_one(struct attempt *a, int round)
 	if (!why)
 		why = await_start(a);
 	a->why[a->at] = why;
-	if (why && (a->accepted || a->strange_build))
+	if (why == ECANCELED)
+		a->rc = stopped_join(a);
+	else if (why && (a->accepted || a->strange_build))
 		a->rc = lost(a, why);
 	else if (why == EMFILE || why == ENFILE)
 		a->rc = tutti_fail_errno(why, "rank %d cannot open a socket "
@@ -542,9 +578,10 @@ static bool hopeless(struct attempt *a, int64_t *refused_ns)
 	return true;
 }
 
-tuttiResult_t tutti_join(struct tutti_boot **out,
-			 const struct tutti_target *to, int nranks, int rank,
-			 int64_t deadline_ns)
+static tuttiResult_t join_unless(struct tutti_boot **out,
+				 const struct tutti_target *to, int nranks,
+				 int rank, int64_t deadline_ns,
+				 bool (*stopped)(void *arg), void *arg)
 {
 	struct attempt a = {
 		.to = to,
@@ -553,6 +590,8 @@ tuttiResult_t tutti_join(struct tutti_boot **out,
 		.rank = rank,
 		.begin_ns = tutti_now_ns(),
 		.deadline_ns = deadline_ns,
+		.stopped = stopped,
+		.stop_arg = arg,
 		.fd = -1,
 		.rc = tuttiInProgress,
 	};
@@ -570,11 +609,20 @@ tuttiResult_t tutti_join(struct tutti_boot **out,
 		for (a.at = 0; a.at < to->count; a.at++)
 			if (try_one(&a, round))
 				return a.rc;
+		if (is_stopped(&a))
+			return stopped_join(&a);
 		if (hopeless(&a, &refused_ns))
 			return a.rc;
 		rest(tutti_min(deadline_ns, tutti_now_ns() + pause));
 		pause = tutti_min(2 * pause, PAUSE_MAX_NS);
 	}
+}
+
+tuttiResult_t tutti_join(struct tutti_boot **out,
+			 const struct tutti_target *to, int nranks, int rank,
+			 int64_t deadline_ns)
+{
+	return join_unless(out, to, nranks, rank, deadline_ns, NULL, NULL);
 }
 
 /* ---- The door ---------------------------------------------------------- */
@@ -600,6 +648,15 @@ static tuttiResult_t bad_claim(struct tutti_boot **out,
 tuttiResult_t tutti_boot_join(struct tutti_boot **out, const tuttiUniqueId *id,
 			      int nranks, int rank, int64_t deadline_ns)
 {
+	return tutti_boot_join_unless(out, id, nranks, rank, deadline_ns, NULL,
+				      NULL);
+}
+
+tuttiResult_t tutti_boot_join_unless(struct tutti_boot **out,
+				     const tuttiUniqueId *id, int nranks,
+				     int rank, int64_t deadline_ns,
+				     bool (*stopped)(void *arg), void *arg)
+{
 	struct tutti_target to;
 	struct tutti_id plain;
 	struct tutti_boot *b = NULL;
@@ -618,7 +675,8 @@ tuttiResult_t tutti_boot_join(struct tutti_boot **out, const tuttiUniqueId *id,
 	if (!rc && (nranks < 1 || rank < 0 || rank >= nranks))
 		rc = bad_claim(&b, &to, nranks, rank, deadline_ns);
 	else if (!rc)
-		rc = tutti_join(&b, &to, nranks, rank, deadline_ns);
+		rc = join_unless(&b, &to, nranks, rank, deadline_ns, stopped,
+				 arg);
 	if (!rc) {
 		remember_used(plain.secret);
 		*out = b;

@@ -157,9 +157,16 @@ static void on_news(void *arg, const struct tutti_news *news)
 	case TUTTI_NEWS_CALL:
 		tutti_ask_news(comm, news);
 		return;
+	case TUTTI_NEWS_SPLIT:
+		tutti_split_news(comm, news);
+		return;
 	case TUTTI_NEWS_ABORT:
-		snprintf(text, sizeof(text), "rank %d aborted the "
-			 "communicator", news->rank);
+		if (news->text[0])
+			snprintf(text, sizeof(text), "%s", news->text);
+		else
+			snprintf(text, sizeof(text), "rank %d aborted the "
+				 "communicator", news->rank);
+		tutti_family_abort(comm, news->rank);
 		break;
 	case TUTTI_NEWS_ERROR:
 		/* A wrong call is everybody's wrong call. */
@@ -260,6 +267,7 @@ static tuttiResult_t apply_config(struct tuttiComm *comm,
 				  const tuttiConfig_t *config)
 {
 	comm->timeout_ns = tutti_setting(TUTTI_SET_TIMEOUT) * 1000000;
+	comm->init_ns = tutti_comm_init_ns(config);
 	comm->warn_ns = tutti_setting(TUTTI_SET_WARN_AFTER) * 1000000;
 	if (config && config->timeoutMs != TUTTI_CONFIG_UNDEF)
 		comm->timeout_ns = (int64_t)config->timeoutMs * 1000000;
@@ -286,6 +294,8 @@ static tuttiResult_t allocate(struct tuttiComm *comm)
 		comm->via[r] = -1;
 		comm->p2p_sent[r] = comm->p2p_received[r] = comm->seq;
 	}
+	if (tutti_split_init(comm))
+		return tutti_fail(tuttiSystemError, "out of memory");
 	return tutti_board_open(comm);
 }
 
@@ -298,6 +308,7 @@ static void free_all(struct tuttiComm *comm)
 	tutti_registrations_free(comm);
 	tutti_redops_free(comm);
 	tutti_queue_drop(comm);
+	tutti_split_fini(comm);
 	tutti_job_fini(&comm->job);
 	free(comm->node);
 	free(comm->domain);
@@ -311,7 +322,8 @@ static void free_all(struct tuttiComm *comm)
 tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 				struct tutti_boot *take_boot, int ranks,
 				int rank, const tuttiConfig_t *config,
-				int64_t deadline_ns)
+				int64_t deadline_ns,
+				const struct tutti_stop *stop)
 {
 	struct tuttiComm *comm = comm_new();
 	tuttiResult_t rc;
@@ -325,6 +337,7 @@ tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 	comm->rank = comm->exec.rank = rank;
 	comm->ranks = comm->exec.ranks = ranks;
 	comm->boot = take_boot;
+	comm->stop = *stop;
 	comm->waiter.bell = &comm->own_bell;
 	comm->algo_name = "";
 	tutti_log_set_rank(rank);
@@ -355,9 +368,20 @@ bool tutti_comm_claim(struct tuttiComm *comm)
 
 void tutti_comm_destroy(struct tuttiComm *comm)
 {
+	tutti_family_leave(comm);
 	/* No handler runs after this. */
 	tutti_boot_leave(comm->boot);
 	free_all(comm);
+}
+
+void tutti_comm_abort_from(struct tuttiComm *comm, const char *text)
+{
+	struct tutti_news news = { .kind = TUTTI_NEWS_ABORT,
+				   .rank = comm->rank };
+
+	snprintf(news.text, sizeof(news.text), "%s", text);
+	if (set_error(comm, tuttiRemoteError, text))
+		tutti_boot_tell(comm->boot, &news);
 }
 
 void tutti_comm_abort(struct tuttiComm *comm)
@@ -371,6 +395,7 @@ void tutti_comm_abort(struct tuttiComm *comm)
 	set_error(comm, tuttiRemoteError, "this rank aborted the "
 		  "communicator");
 	tutti_boot_tell(comm->boot, &news);
+	tutti_family_abort(comm, comm->rank);
 	/* Nobody enters any more. */
 	while (!atomic_compare_exchange_strong(&comm->inside, &outside, 1)) {
 		outside = 0;

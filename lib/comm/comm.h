@@ -50,11 +50,18 @@ static inline bool tutti_counts_common(enum tutti_coll coll)
 	return coll == TUTTI_ALL_GATHER || coll == TUTTI_REDUCE_SCATTER;
 }
 
+/* When joining may be given up: soon after fn(arg) is true. */
+struct tutti_stop {
+	bool (*fn)(void *arg);	/* NULL: never */
+	void *arg;
+};
+
 struct tutti_plans;
 struct tutti_book;
 struct tutti_blocks;
 struct tutti_registration;
 struct tutti_queue;
+struct tutti_split_want;
 
 /* A question to another rank. */
 struct tutti_question {
@@ -71,8 +78,9 @@ struct tuttiComm {
 	int rank, ranks;
 	char name[64];
 	bool strict;		/* TUTTI_DETERMINISM */
-	int64_t timeout_ns, warn_ns;
+	int64_t timeout_ns, warn_ns, init_ns;
 	struct tutti_boot *boot;
+	struct tutti_stop stop;	/* of its making */
 
 	/* Who is where. */
 	int *node;		/* of each rank */
@@ -101,6 +109,15 @@ struct tuttiComm {
 	const char *algo_name;		/* of the last operation */
 	/* Calls of a group; see group.c. */
 	_Atomic(struct tutti_queue *) queue;
+
+	/* See split.c.  The key names split and colour at hand, 0: none;
+	 * the helper thread sets split_lost for it. */
+	struct tutti_split_want *split_wants;
+	uint32_t splits;
+	_Atomic uint64_t split_key;
+	_Atomic bool split_lost;
+	/* Under the lock of family.c; the first child, and its next. */
+	struct tuttiComm *parent, *child, *sibling;
 
 	_Atomic int inside;
 	_Atomic bool aborted, finalized;
@@ -133,6 +150,11 @@ tuttiResult_t tutti_comm_join_user(struct tuttiComm **comm, int nranks,
 				   int rank, tuttiAllGatherFn allgather,
 				   void *context, const tuttiConfig_t *config);
 
+/* As tuttiCommSplit. */
+tuttiResult_t tutti_comm_split(struct tuttiComm *comm, int color, int key,
+			       struct tuttiComm **newcomm,
+			       const tuttiConfig_t *config);
+
 /* As tuttiMemAlloc, tuttiMemFree, tuttiCommRegister, tuttiCommDeregister. */
 tuttiResult_t tutti_comm_mem_alloc(void **ptr, size_t size);
 tuttiResult_t tutti_comm_mem_free(void *ptr);
@@ -152,11 +174,15 @@ tuttiResult_t tutti_comm_redop_find(struct tuttiComm *comm,
 				    const char *function,
 				    struct tutti_call *call);
 
+/* How long a join with this configuration may take. */
+int64_t tutti_comm_init_ns(const tuttiConfig_t *config);
+
 /* Join transports after the bootstrap.  Takes `take_boot` on success. */
 tuttiResult_t tutti_comm_create(struct tuttiComm **out,
 				struct tutti_boot *take_boot, int ranks,
 				int rank, const tuttiConfig_t *config,
-				int64_t deadline_ns);
+				int64_t deadline_ns,
+				const struct tutti_stop *stop);
 
 /* Take the communicator out of use, for destroy or abort: of several threads
  * that try, one succeeds. */
@@ -271,6 +297,31 @@ static inline int tutti_call_redop(const struct tutti_call *call)
 }
 /* Free, or leave to the thread whose group it belongs to. */
 void tutti_queue_drop(struct tuttiComm *comm);
+
+/* Join by an id, unless stopped. */
+tuttiResult_t tutti_comm_join_unless(struct tuttiComm **comm,
+				     const tuttiUniqueId *id, int nranks,
+				     int rank, const tuttiConfig_t *config,
+				     const struct tutti_stop *stop);
+
+/* What the splits of a communicator need; free. */
+tuttiResult_t tutti_split_init(struct tuttiComm *comm);
+void tutti_split_fini(struct tuttiComm *comm);
+/* In the helper thread: a rank cannot do its part. */
+void tutti_split_news(struct tuttiComm *comm, const struct tutti_news *news);
+
+/*
+ * Families: who was split from whom, in this process.  When one between goes,
+ * its children become its parent's.
+ */
+void tutti_family_join(struct tuttiComm *parent, struct tuttiComm *child);
+void tutti_family_leave(struct tuttiComm *comm);
+/* Fail all that were split from `comm`, over any depth, and tell their ranks;
+ * `by` is the rank of `comm` that aborted it. */
+void tutti_family_abort(struct tuttiComm *comm, int by);
+
+/* Fail a communicator because of an abort, and tell. */
+void tutti_comm_abort_from(struct tuttiComm *comm, const char *text);
 
 /* Each rank's page of recent calls, readable by its node.  Closing, before the
  * transports close, leaves a note for those who wait for this rank. */

@@ -5,6 +5,7 @@ libtutti_core_la_SOURCES += \
 	lib/comm/board.c \
 	lib/comm/comm.c lib/comm/comm.h \
 	lib/comm/domains.c \
+	lib/comm/family.c \
 	lib/comm/group.c \
 	lib/comm/join.c \
 	lib/comm/memory.c \
@@ -12,4 +13,5 @@ libtutti_core_la_SOURCES += \
 	lib/comm/plan.c \
 	lib/comm/redops.c \
 	lib/comm/run.c lib/comm/run.h \
+	lib/comm/split.c \
 	lib/comm/wait.c lib/comm/wait.h

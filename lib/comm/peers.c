@@ -137,6 +137,8 @@ static void fill_env(struct tuttiComm *comm, const struct facts *f,
 	env->slots = (uint32_t)f->slots;
 	env->slot_bytes = choose_slot_bytes(f, comm->ranks);
 	env->seq_start = (uint64_t)f->seq_start;
+	env->stopped = comm->stop.fn;
+	env->stop_arg = comm->stop.arg;
 }
 
 /* Does the list in TUTTI_TRANSPORTS hold `name`? */

@@ -469,6 +469,14 @@ tuttiResult_t tutti_flight_flush(struct tuttiComm *comm, int64_t limit_ns)
 	return tuttiSuccess;
 }
 
+tuttiResult_t tutti_flight_run(struct tuttiComm *comm,
+			       const struct tutti_call *call)
+{
+	tuttiResult_t rc = run_inside(comm, call);
+
+	return rc ? rc : tutti_flight_flush(comm, comm->timeout_ns);
+}
+
 /* ---- The door ------------------------------------------------------------ */
 
 tuttiResult_t tutti_comm_enter(struct tuttiComm *comm)
@@ -492,9 +500,7 @@ tuttiResult_t tutti_comm_run(struct tuttiComm *comm,
 
 	if (rc)
 		return rc;
-	rc = run_inside(comm, call);
-	if (!rc)
-		rc = tutti_flight_flush(comm, comm->timeout_ns);
+	rc = tutti_flight_run(comm, call);
 	tutti_comm_leave(comm);
 	return rc;
 }

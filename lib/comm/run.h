@@ -57,6 +57,10 @@ tuttiResult_t tutti_flight_begin(struct tutti_flight *f, struct tutti_task *t,
 tuttiResult_t tutti_flight_turn(struct tutti_flight *f, int64_t sleep_ns,
 				bool *moved);
 
+/* One call from start to end, by the thread inside. */
+tuttiResult_t tutti_flight_run(struct tuttiComm *comm,
+			       const struct tutti_call *call);
+
 /* Move bytes by hand; true if any moved. */
 bool tutti_flight_push(struct tuttiComm *comm);
 

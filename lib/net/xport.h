@@ -85,6 +85,9 @@ struct tutti_xport_env {
 	size_t slot_bytes;		/* likewise */
 	uint64_t seq_start;		/* first value of message counters */
 	uint8_t address[28];		/* sockaddr by which others reach us */
+	/* Connecting may be given up soon after this is true; NULL: never. */
+	bool (*stopped)(void *arg);
+	void *stop_arg;
 };
 
 struct tutti_xport_ops {

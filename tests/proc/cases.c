@@ -82,6 +82,15 @@ static const struct {
 	{ "life_footprint", life_footprint },
 	{ "life_user", life_user },
 	{ "life_mixed", life_mixed },
+	{ "split_shapes", split_shapes },
+	{ "split_wrong", split_wrong },
+	{ "split_config", split_config },
+	{ "split_orders", split_orders },
+	{ "split_abort", split_abort },
+	{ "split_waits", split_waits },
+	{ "split_files", split_files },
+	{ "split_memory", split_memory },
+	{ "split_churn", split_churn },
 	{ "memory_kinds", memory_kinds },
 	{ "memory_register", memory_register },
 	{ "memory_again", memory_again },
@@ -91,7 +100,7 @@ static char *races[] = {
 	"life_first", "differ_small", "differ_message", "differ_counts",
 	"input_calls", "input_overlap", "input_blocks", "fault_abort",
 	"life_many", "memory_again", "group_pairs", "group_two", "group_rules",
-	"group_abort", NULL,
+	"group_abort", "split_shapes", "split_orders", "split_waits", NULL,
 };
 
 static _Atomic int faults;

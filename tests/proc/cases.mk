@@ -14,6 +14,7 @@ tests_proc_cases_SOURCES = \
 	tests/proc/cases_memory.c \
 	tests/proc/cases_number.c \
 	tests/proc/cases_redop.c \
+	tests/proc/cases_split.c \
 	tests/conform/number.c tests/conform/number.h
 tests_proc_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_proc_cases_LDADD = libtutti.la -lm -lpthread
@@ -30,7 +31,8 @@ PROC_CASES = \
 	tests/proc/cases_memory.sh \
 	tests/proc/cases_number.sh \
 	tests/proc/cases_redop.sh \
-	tests/proc/cases_shm.sh
+	tests/proc/cases_shm.sh \
+	tests/proc/cases_split.sh
 
 TESTS += $(PROC_CASES)
 EXTRA_DIST += $(PROC_CASES)

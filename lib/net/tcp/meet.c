@@ -31,6 +31,7 @@
 #define MS 1000000LL
 #define GREETING_NS (5000 * MS)		/* of a connection that came */
 #define ATTEMPT_NS (15000 * MS)		/* of one that was dialled */
+#define STOP_LOOK_NS (20 * MS)
 #define PAUSE_MIN_NS (10 * MS)		/* between attempts */
 #define PAUSE_MAX_NS (1000 * MS)
 #define STRANGERS_MAX 64		/* greeted at a time */
@@ -474,11 +475,18 @@ static tuttiResult_t fail_missing(struct meet *m)
 			  list, m->left > named ? " and others" : "");
 }
 
+static bool is_stopped(const struct tutti_xport_env *env)
+{
+	return env->stopped && env->stopped(env->stop_arg);
+}
+
 /* When something has to be done although nothing comes. */
 static int64_t next_time(const struct meet *m)
 {
 	int64_t first = m->deadline_ns;
 
+	if (m->env->stopped)
+		first = tutti_min(first, tutti_now_ns() + STOP_LOOK_NS);
 	if (m->accept_ns)
 		first = tutti_min(first, m->accept_ns);
 	for (const struct conn *c = m->conns; c; c = c->next)
@@ -598,6 +606,12 @@ tuttiResult_t tutti_tcp_meet(const struct tutti_xport_env *env, int listen_fd,
 	while (m.left && !rc) {
 		int64_t now = tutti_now_ns();
 
+		if (is_stopped(env)) {
+			rc = tutti_fail(tuttiRemoteError, "rank %d gave up "
+					"connecting, since another rank "
+					"cannot join", env->rank);
+			break;
+		}
 		rc = now >= deadline_ns ? fail_missing(&m) : dial_due(&m, now);
 		if (!rc)
 			rc = turn(&m);
