@@ -360,7 +360,8 @@ tuttiResult_t tutti_compose_build(const struct tutti_form *form,
 	if (!rc) {
 		tutti_emit_begin(&c.e, k, c.q, c.pieces,
 				 c.scratch_own + c.scratch);
-		tutti_emit_widest(&c.e, (int)tutti_compose_widest(&c));
+		if (q->coll != TUTTI_BARRIER)
+			tutti_emit_widest(&c.e, (int)tutti_compose_widest(&c));
 		form->lay(&c);
 		rc = tutti_emit_end(&c.e);
 	}

@@ -274,8 +274,11 @@ static tuttiResult_t put(struct translator *t, enum tutti_op_kind kind,
  * the level's blocks are. */
 static bool crosses(const struct translator *t, uint32_t data, uint32_t n)
 {
-	return n > 1 && data % t->sub.pieces + n > t->sub.pieces &&
-	       t->p->chunk_step != t->c->unit && !blocks_alike(t);
+	if (n == 1 || data % t->sub.pieces + n <= t->sub.pieces)
+		return false;
+	if (!many_blocks(t->p->coll))
+		return t->c->pieces != t->c->unit;
+	return t->p->chunk_step != t->c->unit && !blocks_alike(t);
 }
 
 static bool same_place(const struct spot *a, const struct spot *b)

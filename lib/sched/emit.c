@@ -195,20 +195,35 @@ static void first_sums(struct tutti_emit *e, int n, int me, int skip)
 	tutti_emit_combine(e, 0, 1);
 }
 
+/* So many of the next `count` sums go in one message.  The pieces of a part of
+ * a schedule are not all there are, so a range that wraps is cut. */
+static int at_once(const struct tutti_emit *e, int piece, int count)
+{
+	return e->q->part ? tutti_stretch(piece, count, e->q->shape->ranks) :
+			    count;
+}
+
 static void more_sums(struct tutti_emit *e, int me, int last, int skip)
 {
-	struct tutti_ref sums = tutti_chunk(TUTTI_SCRATCH, me, 0);
-	uint32_t count = (uint32_t)(last - skip);
+	int count = last - skip, part;
 
-	tutti_emit_src(e, tutti_chunk(TUTTI_SCRATCH, me, skip));
-	tutti_emit_dst(e, tutti_mail(me + skip));
-	tutti_emit_piece(e, me + skip, 0);
-	tutti_emit_combine(e, 0, count);
-	tutti_emit_src(e, tutti_mail(me - skip));
-	tutti_emit_src(e, sums);
-	tutti_emit_dst(e, sums);
-	tutti_emit_piece(e, me, 0);
-	tutti_emit_combine(e, 0, count);
+	for (int i = 0; i < count; i += part) {
+		part = at_once(e, me + skip + i, count - i);
+		tutti_emit_src(e, tutti_chunk(TUTTI_SCRATCH, me, skip + i));
+		tutti_emit_dst(e, tutti_mail(me + skip));
+		tutti_emit_piece(e, me + skip + i, 0);
+		tutti_emit_combine(e, 0, (uint32_t)part);
+	}
+	for (int i = 0; i < count; i += part) {
+		struct tutti_ref sums = tutti_chunk(TUTTI_SCRATCH, me, i);
+
+		part = at_once(e, me + i, count - i);
+		tutti_emit_src(e, tutti_mail(me - skip));
+		tutti_emit_src(e, sums);
+		tutti_emit_dst(e, sums);
+		tutti_emit_piece(e, me + i, 0);
+		tutti_emit_combine(e, 0, (uint32_t)part);
+	}
 }
 
 /* Of two sums, give the second; what to add to the first stays in the pen. */
