@@ -197,6 +197,8 @@ int main(int argc, char **argv)
 	unlink(file);
 	printf("%zu tried, %zu of them machines%s\n", turn, good,
 	       ok ? "" : "; the last one went wrong");
+	/* Before what sanitizers find at the end, which ends the process. */
+	fflush(stdout);
 	/* Nothing tried or nothing but one kind would show nothing. */
 	return ok && turn > 20 && good && good < turn ? 0 : 1;
 }
