@@ -12,7 +12,7 @@ matrix=$build/tests/conform/matrix
 run=$build/tools/tutti
 export TUTTI_TIMEOUT=60 TUTTI_INIT_TIMEOUT=60
 
-full= seed=${MATRIX_SEED:-1}
+full='' seed=${MATRIX_SEED:-1}
 while [ $# -gt 0 ]; do
 	case $1 in
 	--full) full=1 ;;
@@ -44,7 +44,7 @@ random_map() {
 		fi
 	done
 	# Shuffled, and numbered by first appearance as the launcher wants.
-	printf '%s\n' "${map[@]}" | shuf --random-source=<(yes $RANDOM) |
+	printf '%s\n' "${map[@]}" | shuf --random-source=<(yes "$RANDOM") |
 		awk '{ if (!($1 in n)) n[$1] = k++; printf "%s%d", sep, n[$1]
 			sep = "," }'
 }
