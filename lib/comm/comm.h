@@ -37,7 +37,7 @@ struct tutti_call {
 	tuttiRedOp_t redop;
 	int root;		/* or peer */
 	bool sending;		/* of TUTTI_SENDRECV */
-	struct tutti_redop made;	/* if `redop` is one of these */
+	int made;		/* kind of an operator that a program made */
 	bool uneven;		/* a v-form: */
 	struct tutti_layout in_blocks, out_blocks;
 	const void *in;
@@ -168,11 +168,14 @@ tuttiResult_t tutti_comm_redop_create(struct tuttiComm *comm,
 				      tuttiRedOp_t *op);
 tuttiResult_t tutti_comm_redop_destroy(struct tuttiComm *comm,
 				       tuttiRedOp_t op);
-/* Fill call->made if its operator is one of the communicator's; the error of
+/* Set call->made if its operator is one of the communicator's; the error of
  * `function` if it is none at all, or made for another type. */
 tuttiResult_t tutti_comm_redop_find(struct tuttiComm *comm,
 				    const char *function,
 				    struct tutti_call *call);
+/* An operator of which that said so. */
+const struct tutti_redop *tutti_comm_redop(const struct tuttiComm *comm,
+					   tuttiRedOp_t op);
 
 /* How long a join with this configuration may take. */
 int64_t tutti_comm_init_ns(const tuttiConfig_t *config);
@@ -293,7 +296,7 @@ void tutti_redops_free(struct tuttiComm *comm);
  * can know of it. */
 static inline int tutti_call_redop(const struct tutti_call *call)
 {
-	return call->made.kind ? call->made.kind : (int)call->redop;
+	return call->made ? call->made : (int)call->redop;
 }
 /* Free, or leave to the thread whose group it belongs to. */
 void tutti_queue_drop(struct tuttiComm *comm);

@@ -131,8 +131,9 @@ static void fill_recipe(const struct tuttiComm *comm,
 	r->count = call->count;
 	r->type = call->type;
 	/* A factor comes before a sum; a function takes the sum's place. */
-	r->redop = call->made.kind ? tuttiSum : call->redop;
-	r->made = call->made;
+	r->redop = call->made ? tuttiSum : call->redop;
+	if (call->made)
+		r->made = *tutti_comm_redop(comm, call->redop);
 	r->root = call->root;
 	/* Mapped forms read others' IN, but all-gather stores to others'
 	 * OUT, and all-reduce and reduce do both. */
@@ -155,7 +156,7 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 		.coll = call->coll, .shape = &comm->shape, .rank = comm->rank,
 		.root = call->root, .sending = call->sending,
 		.strict = comm->strict, .uneven = call->uneven,
-		.in_order = call->made.kind == TUTTI_REDOP_ORDERED,
+		.in_order = call->made == TUTTI_REDOP_ORDERED,
 	};
 	const struct tutti_program *mail, *mapped = NULL;
 	struct tutti_choice choice;
@@ -177,7 +178,7 @@ static tuttiResult_t make_plan(struct tuttiComm *comm,
 	if (!rc && choice.entry->algo->flags & TUTTI_HAS_MAPPED &&
 	    comm->ranks > 1 && comm->exec.map_ops && !call->uneven &&
 	    /* Nobody knows the factors of others. */
-	    call->made.kind != TUTTI_REDOP_PREMUL) {
+	    call->made != TUTTI_REDOP_PREMUL) {
 		q.mapped = true;
 		rc = get_program(comm, choice.entry, &q, &mapped);
 	}

@@ -128,7 +128,7 @@ tuttiResult_t tutti_comm_redop_find(struct tuttiComm *comm,
 {
 	const struct entry *e;
 
-	call->made.kind = 0;
+	call->made = 0;
 	if (call->redop >= 0 && call->redop < tuttiNumOps)
 		return tuttiSuccess;
 	e = find(comm->redops, (int)call->redop);
@@ -141,8 +141,14 @@ tuttiResult_t tutti_comm_redop_find(struct tuttiComm *comm,
 				  "type", function, (int)call->redop,
 				  tutti_type_name((int)e->op.type),
 				  tutti_type_name((int)call->type));
-	call->made = e->op;
+	call->made = e->op.kind;
 	return tuttiSuccess;
+}
+
+const struct tutti_redop *tutti_comm_redop(const struct tuttiComm *comm,
+					   tuttiRedOp_t op)
+{
+	return &find(comm->redops, (int)op)->op;
 }
 
 void tutti_redops_free(struct tuttiComm *comm)

@@ -18,7 +18,7 @@
 
 /* After that long, ask whether the awaited rank calls something else, and then
  * again after twice as long; of several operations, one after another. */
-#define SUSPECT_NS 1000000000
+#define SUSPECT_NS 100000000
 #define NEXT_ASK_NS 100000000
 /* A rank that fails tells the others and goes; its connection may be seen to
  * end before its news has come. */

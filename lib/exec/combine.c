@@ -24,7 +24,7 @@ struct sum {
 	size_t size;
 	int divisor;		/* 0: none */
 	size_t at, n;		/* this block */
-	const void *operand[TUTTI_LEVELS_MAX];
+	const void *operand[TUTTI_OPERANDS_MAX];
 };
 
 static bool is_short(int type)

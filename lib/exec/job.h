@@ -30,7 +30,7 @@ enum tutti_fired tutti_fire(struct tutti_job *j, int lane,
 
 /* Blocks of intermediate results; all of a combine stay in L1. */
 #define TUTTI_TEMP_BYTES 4096
-#define TUTTI_LEVELS_MAX 36
+#define TUTTI_OPERANDS_MAX 36
 
 /* A float of less than 32 bits. */
 bool tutti_type_is_short(tuttiDataType_t type);
