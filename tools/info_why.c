@@ -316,6 +316,17 @@ static void json_answer(const struct question *q, size_t count,
 	tool_json_close(&j, '}');
 }
 
+static void print_answer(struct question *q, size_t count,
+			 const struct tutti_choice *c)
+{
+	q->query.levels = c->levels[0] ? c->levels : NULL;
+	if (q->w->json)
+		json_answer(q, count, c);
+	else
+		text_answer(q, count, c);
+	q->query.levels = NULL;
+}
+
 static int answer(const struct tool_args *a, struct question *q)
 {
 	struct tutti_choice c;
@@ -326,10 +337,8 @@ static int answer(const struct tool_args *a, struct question *q)
 		count = count_of(q, (size_t)q->w->bytes);
 		if (tutti_choose(&c, &q->query, count, q->type, q->redop))
 			status = trouble(tutti_fail_text());
-		else if (q->w->json)
-			json_answer(q, count, &c);
 		else
-			text_answer(q, count, &c);
+			print_answer(q, count, &c);
 	}
 	unsettle(q);
 	return status;

@@ -14,8 +14,7 @@ tools_tutti_SOURCES = \
 	tools/run.c \
 	tools/seats.c tools/seats.h \
 	tools/sim.c tools/sim.h tools/sim_curve.c tools/sim_draw.c \
-	tools/sim_file.c tools/sim_levels.c tools/sim_print.c \
-	tools/sim_prove.c \
+	tools/sim_file.c tools/sim_print.c tools/sim_prove.c \
 	tools/sim_query.c tools/sim_shape.c tools/sim_verify.c \
 	tools/svg.c tools/svg.h \
 	tools/topo.c tools/topo.h tools/topo_svg.c tools/topo_text.c \

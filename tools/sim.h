@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sched/compose.h"
 #include "sched/verify.h"
 
 /* What the command line asks for. */
@@ -68,17 +69,6 @@ extern const char *const sim_shape_names[SIM_SHAPES];
 /* node and domain: room for `ranks` numbers each. */
 void sim_shape_init(struct tutti_shape *s, enum sim_shape kind, int ranks,
 		    int *node, int *domain);
-
-/* ---- Compositions (sim_levels.c) ---------------------------------------- */
-
-#define SIM_LEVELS_MAX 96
-
-/* The i-th choice of level algorithms to prove; false if there is none, or the
- * algorithm is not composed of levels. */
-bool sim_levels_nth(const struct tutti_algo *algo, uint32_t i,
-		    char text[SIM_LEVELS_MAX]);
-/* NULL: the algorithm's own choice. */
-void sim_levels_set(struct tutti_query *q, const char *text);
 
 /* ---- What is proven (sim_prove.c) --------------------------------------- */
 

@@ -32,7 +32,7 @@ struct proof {
 	struct kept kept[KEPT];
 	unsigned int nkept;		/* ever; the last KEPT are there */
 	const char *levels;		/* of a composed one; NULL: its own */
-	char text[SIM_LEVELS_MAX];
+	char text[TUTTI_LEVELS_MAX];
 	uint64_t over;			/* events of a query over the budget */
 	bool failed;
 };
@@ -172,7 +172,7 @@ static bool prove_forms(struct proof *p, int root)
 			continue;
 		if (q.uneven && !(algo->flags & TUTTI_UNEVEN))
 			continue;
-		sim_levels_set(&q, p->levels);
+		q.levels = p->levels;
 		if (algo->serves(&q) && !prove(p, &q))
 			return false;
 	}
@@ -187,7 +187,7 @@ static bool prove_levels(struct proof *p, int root)
 	p->levels = NULL;
 	ok = prove_forms(p, root);
 	for (uint32_t i = 0; ok && p->job->target->composed &&
-			     sim_levels_nth(p->out->entry->algo, i, p->text);
+			     tutti_levels_nth(p->out->entry->algo, i, p->text);
 	     i++) {
 		p->levels = p->text;
 		ok = prove_forms(p, root);

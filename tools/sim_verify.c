@@ -49,10 +49,10 @@ struct list {
 
 static uint32_t count_levels(const struct tutti_algo *algo)
 {
-	char text[SIM_LEVELS_MAX];
+	char text[TUTTI_LEVELS_MAX];
 	uint32_t n = 0;
 
-	while (sim_levels_nth(algo, n, text))
+	while (tutti_levels_nth(algo, n, text))
 		n++;
 	return n;
 }

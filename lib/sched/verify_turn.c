@@ -93,8 +93,9 @@ static bool same_sched(const struct tutti_sched *s,
 	if (s->coll != zero->coll || s->ranks != zero->ranks ||
 	    s->mapped != zero->mapped || s->pieces != zero->pieces ||
 	    s->blocks_in != zero->blocks_in ||
-	    s->blocks_out != zero->blocks_out || s->nlanes != zero->nlanes || s->nruns != zero->nruns ||
-	    s->nops != zero->nops || s->scratch != zero->scratch)
+	    s->blocks_out != zero->blocks_out || s->nlanes != zero->nlanes ||
+	    s->nruns != zero->nruns || s->nops != zero->nops ||
+	    s->scratch != zero->scratch || s->widest != zero->widest)
 		return false;
 	for (uint32_t l = 0; l < s->nlanes; l++)
 		if (s->lanes[l].first != zero->lanes[l].first ||

@@ -143,11 +143,10 @@ static int walk_algo(struct world *w, const struct tutti_algo_entry *e)
 {
 	struct tutti_query q = { .coll = e->algo->coll,
 				 .rank = w->rank };
-	struct tutti_shape shape = { .ranks = w->ranks, .nodes = 1 };
 	char force[64];
 	int bad;
 
-	q.shape = &shape;
+	q.shape = world_shape(w);
 	q.strict = getenv("TUTTI_DETERMINISM") && reduces(q.coll) &&
 		   !strcmp(getenv("TUTTI_DETERMINISM"), "strict");
 	if (e->algo->coll == TUTTI_SENDRECV || !e->algo->serves(&q))

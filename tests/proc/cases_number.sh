@@ -19,9 +19,17 @@ all="number_nan number_small number_integer number_bits"
 # shellcheck disable=SC2086 # a list
 for algo in $algorithms; do
 	export TUTTI_ALGO="all_reduce:$algo"
-	for n in 2 3 4 7; do
-		well run -n $n --timeout 60 "$cases" $all
-	done
+	case $algo in
+	hier | leader)
+		well run -n 3 --nodes 2+1 --timeout 60 "$cases" $all
+		well run -n 7 --nodes 0,1,0,2,1,0,0 --timeout 60 "$cases" $all
+		;;
+	*)
+		for n in 2 3 4 7; do
+			well run -n $n --timeout 60 "$cases" $all
+		done
+		;;
+	esac
 	well run -n 4 --nodes 3+1 --timeout 60 "$cases" $all
 done
 unset TUTTI_ALGO
