@@ -18,6 +18,15 @@ algorithms() {
 		/^[a-z]/ { on = $1 == op } on && /^  [a-z]/ { print $1 }'
 }
 
+# Maps of 5 ranks on which an algorithm can serve: composed ones need nodes of
+# several ranks.
+maps() {
+	case $1 in
+	hier | leader) echo 2+3 0,1,0,1,0 1+4 ;;
+	*) echo 1 2+3 0,1,0,1,0 5 ;;
+	esac
+}
+
 # The digest of a run of the program: type, then arguments of `tutti run`.
 digest() {
 	type=$1
@@ -56,8 +65,9 @@ noises=
 export TUTTI_DETERMINISM=strict
 serving=
 for algo in $(algorithms all_reduce); do
+	map=$(maps "$algo")
 	env PROC_MARK="$mark" TUTTI_ALGO="all_reduce:$algo" "$tutti" run -n 5 \
-		--timeout 60 "$program" vector "$work/vector" \
+		--nodes "${map%% *}" --timeout 60 "$program" vector "$work/vector" \
 		>"$work/out" 2>"$work/err"
 	status=$?
 	if [ $status -eq 0 ]; then
@@ -67,7 +77,7 @@ for algo in $(algorithms all_reduce); do
 			"refusal of $algo"
 	fi
 done
-for algo in direct1 direct2 recursive binomial; do
+for algo in direct1 direct2 recursive binomial hier leader; do
 	case "$serving " in
 	*" $algo "*) ;;
 	*) fault "all_reduce as $algo does not serve strict" ;;
@@ -81,9 +91,8 @@ esac
 first=
 for algo in $serving; do
 	export TUTTI_ALGO="all_reduce:$algo"
-	same 7 -n 5
-	for map in 2+3 0,1,0,1,0 5; do
-		same 7 -n 5 --nodes $map
+	for map in $(maps "$algo"); do
+		same 7 -n 5 --nodes "$map"
 	done
 done
 unset TUTTI_ALGO
@@ -106,7 +115,8 @@ echo "float32, 5 ranks, by$serving: $first"
 for type in 9 6 10; do
 	first=
 	for algo in $serving; do
-		TUTTI_ALGO="all_reduce:$algo" same "$type" -n 5
+		map=$(maps "$algo")
+		TUTTI_ALGO="all_reduce:$algo" same "$type" -n 5 --nodes "${map%% *}"
 		TUTTI_ALGO="all_reduce:$algo" same "$type" -n 5 --nodes 0,1,0,1,0
 	done
 	TUTTI_KERNELS=scalar TUTTI_SLICE=1K same "$type" -n 5 --nodes 5
@@ -120,7 +130,7 @@ done
 for map in 3+1 0,1,0,1; do
 	expect_status 0 run -n 4 --nodes $map --timeout 120 "$program" all
 done
-for algo in $(algorithms reduce); do
+for algo in direct1 direct2 binomial; do
 	TUTTI_ALGO="reduce:$algo" \
 		expect_status 0 run -n 5 --nodes 2+3 --timeout 120 \
 		"$program" all
@@ -140,9 +150,10 @@ export TUTTI_DETERMINISM=default
 for algo in $(algorithms all_reduce); do
 	first=
 	export TUTTI_ALGO="all_reduce:$algo"
-	same 7 -n 5
-	same 7 -n 5
-	expect_status 0 run -n 5 --timeout 120 "$program" all
+	map=$(maps "$algo")
+	same 7 -n 5 --nodes "${map%% *}"
+	same 7 -n 5 --nodes "${map%% *}"
+	expect_status 0 run -n 5 --nodes "${map%% *}" --timeout 120 "$program" all
 done
 unset TUTTI_ALGO
 noise

@@ -117,7 +117,7 @@ static const struct {
 	{ "all_reduce:hier(ring+ring+ring)", "\"ring+ring+ring\" is not INSIDE+ACROSS" },
 	{ "all_reduce:hier(ring)+(ring)", "\"ring)+(ring\" is not INSIDE+ACROSS" },
 	{ "all_reduce:hier(+rings)", "no phase across groups has an algorithm \"rings\"; there are " },
-	{ "all_reduce:hier(chains+)", "no phase inside groups has an algorithm \"chains\"; there are direct1, " },
+	{ "all_reduce:hier(chains+)", "no phase inside groups has an algorithm \"chains\"; there are " },
 	{ "all_reduce:hier(hier(no+ring)+ring)", "an algorithm \"no\"; there are " },
 	{ "all_reduce:hier((ring)+ring)", "\"(ring)\" is no name" },
 	{ "all_reduce:ring(ring+ring)", "cannot be composed: ring has no levels" },
