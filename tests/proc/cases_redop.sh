@@ -19,7 +19,12 @@ well() {
 }
 
 for algo in $algorithms; do
-	TUTTI_ALGO=$algo well run -n 5 --timeout 120 \
+	# Composed ones need nodes of several ranks.
+	case $algo in
+	*:hier | *:leader) map=2+3 ;;
+	*) map=1 ;;
+	esac
+	TUTTI_ALGO=$algo well run -n 5 --nodes $map --timeout 120 \
 		"$cases" redop_premul redop_user
 	TUTTI_ALGO=$algo well run -n 4 --nodes 0,1,0,1 --timeout 120 \
 		"$cases" redop_premul redop_user
