@@ -525,11 +525,12 @@ static int check_convert_part(const struct tutti_kernels *k, int type,
 
 int check_convert(const struct tutti_kernels *k, int type)
 {
-	size_t values = 4ull << (8 * ref_size(type)), n;
+	size_t values, n;
 	int faults = 0;
 
 	if (!ref_is_float(type) || ref_size(type) > 2)
 		return k->to_f32[type] || k->from_f32[type];
+	values = (size_t)4 << (8 * ref_size(type));
 	for (n = 0; n <= 300; n++)
 		faults += check_convert_part(k, type, n * 37, n);
 	for (size_t at = 0; at < values; at += 300)
