@@ -19,14 +19,14 @@ say() {
 
 # shellcheck disable=SC2086 # a list of rank counts
 say "$walk" ${WALK_RANKS:-1 2 3 4 7}
-say "$run" run -n 4 --timeout 120 "$walk" --launched
-say "$run" run -n 5 --nodes 3+2 --timeout 120 "$walk" --launched
-say "$run" run -n 4 --nodes 0,1,0,1 --timeout 120 "$walk" --launched
+say "$run" run -n 4 --timeout 600 "$walk" --launched
+say "$run" run -n 5 --nodes 3+2 --timeout 600 "$walk" --launched
+say "$run" run -n 4 --nodes 0,1,0,1 --timeout 600 "$walk" --launched
 say env TUTTI_TRANSPORTS=self,tcp \
-	"$run" run -n 3 --timeout 120 "$walk" --launched
+	"$run" run -n 3 --timeout 600 "$walk" --launched
 say env TUTTI_DETERMINISM=strict \
-	"$run" run -n 5 --nodes 0,1,0,1,0 --timeout 120 "$walk" --launched
+	"$run" run -n 5 --nodes 0,1,0,1,0 --timeout 600 "$walk" --launched
 say env TUTTI_DEBUG_SEQ_START=2147483600 TUTTI_SLICE=4K \
-	"$run" run -n 3 --nodes 2+1 --timeout 120 "$walk" --launched
+	"$run" run -n 3 --nodes 2+1 --timeout 600 "$walk" --launched
 say env TUTTI_DEBUG_SEQ_START=9223372036854775700 TUTTI_WAIT=sleep \
-	"$run" run -n 2 --timeout 120 "$walk" --launched
+	"$run" run -n 2 --timeout 600 "$walk" --launched
