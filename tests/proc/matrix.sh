@@ -85,5 +85,5 @@ maps=${MATRIX_MAPS:-${full:+200}}
 for ((k = 0; k < ${maps:-12}; k++)); do
 	n=$((2 + RANDOM % 16))
 	say "$run" run -n $n --nodes "$(random_map $n $((1 + RANDOM % 6)))" \
-		--timeout 120 "$matrix" --roots
+		--timeout 300 "$matrix" --roots
 done
