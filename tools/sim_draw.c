@@ -101,7 +101,7 @@ static enum kind kind_of(const struct tutti_sched *s,
 			 const struct tutti_op *op)
 {
 	const struct tutti_ref *refs = &s->refs[op->ref];
-	bool in = false, out = false, stores = false;
+	bool in = false, out = false;
 	uint32_t nsrc = tutti_refs_count(refs, op->nsrc);
 
 	for (uint32_t i = 0; i < (uint32_t)op->nsrc + op->ndst; i++) {
@@ -109,7 +109,6 @@ static enum kind kind_of(const struct tutti_sched *s,
 
 		in |= mail && i < op->nsrc;
 		out |= mail && i >= op->nsrc;
-		stores |= !mail && i >= op->nsrc;
 	}
 	if (!op->nchunks)
 		return NOTIFY;

@@ -183,7 +183,7 @@ static void wrong_values(struct seat *s, struct case_call good,
 {
 	static const int types[] = { -1, 12, 99 }, ops[] = { -1, 5, 1000 };
 	int roots[] = { -1, s->ranks, s->ranks + 40 };
-	static char in[256], out[256];
+	static _Thread_local char in[256], out[256];
 	char say[32];
 
 	for (int i = 0; i < 3; i++) {
@@ -213,7 +213,7 @@ static void wrong_counts(struct case_call c, tuttiComm_t comm)
 {
 	static const size_t counts[] = { SIZE_MAX, SIZE_MAX / 4 + 1,
 					 SIZE_MAX / 4 + 3, SIZE_MAX / 2 };
-	static char in[64], out[64];
+	static _Thread_local char in[64], out[64];
 	char say[32];
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -229,7 +229,7 @@ static void wrong_pointers(struct seat *s, struct case_call c,
 			   tuttiComm_t comm)
 {
 	tuttiStream_t stream = (tuttiStream_t)&c;
-	static char buf[256];
+	static _Thread_local char buf[256];
 
 	if (case_gives(&c, s->rank))
 		EXPECT(case_call(&c, NULL, buf, comm), tuttiInvalidArgument,
@@ -411,7 +411,7 @@ static tuttiResult_t gather_at(int *out, const int *in, const size_t *counts,
 static void wrong_sums(struct seat *s, tuttiComm_t comm)
 {
 	size_t big[RANKS_MAX], one[RANKS_MAX], far[RANKS_MAX];
-	static int in[64], out[64];
+	static _Thread_local int in[64], out[64];
 
 	for (int i = 0; i < RANKS_MAX; i++) {
 		big[i] = SIZE_MAX / 8 - 5;
@@ -448,7 +448,7 @@ static void wrong_sums(struct seat *s, tuttiComm_t comm)
 static void wrong_own(struct seat *s, tuttiComm_t comm)
 {
 	size_t two[RANKS_MAX], three[RANKS_MAX];
-	static int in[64], out[64];
+	static _Thread_local int in[64], out[64];
 
 	for (int i = 0; i < RANKS_MAX; i++) {
 		two[i] = 2;
@@ -468,7 +468,7 @@ static void wrong_own(struct seat *s, tuttiComm_t comm)
 static void blocks_at(struct seat *s, tuttiComm_t comm)
 {
 	size_t counts[RANKS_MAX], at[RANKS_MAX], n = (size_t)s->ranks;
-	static int in[16], out[16 * RANKS_MAX];
+	static _Thread_local int in[16], out[16 * RANKS_MAX];
 
 	for (size_t i = 0; i < n; i++) {
 		counts[i] = 4;
@@ -567,7 +567,7 @@ void input_memory(struct seat *s)
 {
 	tuttiComm_t comm = case_join(s), second = case_join(s);
 	void *p = (void *)1, *handle = NULL;
-	static char buf[8192];
+	static _Thread_local char buf[8192];
 
 	EXPECT(tuttiMemAlloc(NULL, 10), tuttiInvalidArgument, "NULL");
 	EXPECT(tuttiMemAlloc(&p, 0), tuttiSuccess, NULL);
