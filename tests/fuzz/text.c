@@ -94,7 +94,7 @@ static void verify(struct tutti_sched *s)
 
 static void one(const char *text)
 {
-	struct tutti_sched *s, *t;
+	struct tutti_sched *s, *t = NULL;
 	char *first, *second;
 	tuttiResult_t rc;
 
