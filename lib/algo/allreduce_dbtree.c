@@ -9,9 +9,6 @@
  * is the same with every rank in the place of the one before it.  Rank 0 is the
  * root of both, so that the two never wait for one another.
  *
- * One lane does both.  A rank sends first where it is a leaf, since that waits
- * for nobody, and takes last where it is a leaf, since nobody waits for that.
- *
  * Steps: 2 log2 n, rounded up.  Sent by the busiest rank: 4 halves of its
  * block.  Limits: none; long messages, many ranks.
  *
@@ -30,44 +27,7 @@
  */
 #include "config.h"
 
-#include "sched/emit.h"
-
-static void root(struct tutti_emit *e, int tree, struct tutti_twin t)
-{
-	int me = e->q->rank;
-
-	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, tree));
-	if (t.child[0] >= 0)
-		tutti_emit_src(e, tutti_mail(t.child[0]));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, tree));
-	if (t.child[0] >= 0)
-		tutti_emit_dst(e, tutti_mail(t.child[0]));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
-}
-
-static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
-{
-	int n = q->shape->ranks, me = q->rank;
-	struct tutti_twin t[2];
-	struct tutti_emit e;
-	int leaf;
-
-	for (int tree = 0; tree < 2; tree++)
-		t[tree] = tutti_twin_tree(n, 0, me, tree);
-	leaf = t[0].child[0] >= 0;
-	tutti_emit_begin(&e, k, q, 2, 0);
-	if (me == 0) {
-		root(&e, 0, t[0]);
-		root(&e, 1, t[1]);
-	} else {
-		tutti_emit_twin_up(&e, leaf, t[leaf]);
-		tutti_emit_twin_up(&e, !leaf, t[!leaf]);
-		leaf = t[1].child[0] < 0;
-		tutti_emit_twin_down(&e, !leaf, t[!leaf]);
-		tutti_emit_twin_down(&e, leaf, t[leaf]);
-	}
-	return tutti_emit_end(&e);
-}
+#include "algo/twins.h"
 
 static struct tutti_cost cost(const struct tutti_query *q)
 {
@@ -83,6 +43,6 @@ const struct tutti_algo tutti_algo_allreduce_dbtree = {
 	.coll = TUTTI_ALL_REDUCE,
 	.help = "2 log2 n steps, 2 blocks: halves go up and down two trees; long messages, many ranks",
 	.serves = tutti_emit_serves,
-	.build = build,
+	.build = tutti_twins_build,
 	.cost = cost,
 };

@@ -18,39 +18,7 @@
  */
 #include "config.h"
 
-#include "sched/emit.h"
-
-static void root(struct tutti_emit *e, int half, struct tutti_twin t)
-{
-	int me = e->q->rank;
-
-	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, half));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, half));
-	if (t.child[0] >= 0)
-		tutti_emit_dst(e, tutti_mail(t.child[0]));
-	tutti_emit_combine(e, 0, 1);
-}
-
-static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
-{
-	int n = q->shape->ranks, leaf;
-	struct tutti_twin t[2];
-	struct tutti_emit e;
-
-	for (int half = 0; half < 2; half++)
-		t[half] = tutti_twin_tree(n, q->root, q->rank, half);
-	tutti_emit_begin(&e, k, q, 2, 0);
-	if (q->rank == q->root) {
-		root(&e, 0, t[0]);
-		root(&e, 1, t[1]);
-	} else {
-		/* Last where nobody waits for this rank. */
-		leaf = t[1].child[0] < 0;
-		tutti_emit_twin_down(&e, !leaf, t[!leaf]);
-		tutti_emit_twin_down(&e, leaf, t[leaf]);
-	}
-	return tutti_emit_end(&e);
-}
+#include "algo/twins.h"
 
 static struct tutti_cost cost(const struct tutti_query *q)
 {
@@ -66,6 +34,6 @@ const struct tutti_algo tutti_algo_broadcast_dbtree = {
 	.coll = TUTTI_BROADCAST,
 	.help = "log2 n steps, 1 block: halves go down two binary trees; long messages, many ranks",
 	.serves = tutti_emit_serves,
-	.build = build,
+	.build = tutti_twins_build,
 	.cost = cost,
 };

@@ -16,7 +16,7 @@
  */
 #include "config.h"
 
-#include "sched/emit.h"
+#include "algo/twins.h"
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
@@ -25,15 +25,10 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	struct tutti_emit e;
 
 	tutti_emit_begin(&e, k, q, 1, 0);
-	if (q->rank != q->root) {
-		tutti_emit_twin_down(&e, 0, t);
-		return tutti_emit_end(&e);
-	}
-	tutti_emit_src(&e, tutti_chunk(TUTTI_IN, q->rank, 0));
-	tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, 0));
-	if (t.child[0] >= 0)
-		tutti_emit_dst(&e, tutti_mail(t.child[0]));
-	tutti_emit_combine(&e, 0, 1);
+	if (q->rank == q->root)
+		tutti_twin_root(&e, 0, t);
+	else
+		tutti_twin_down(&e, 0, t);
 	return tutti_emit_end(&e);
 }
 

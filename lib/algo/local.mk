@@ -49,7 +49,8 @@ TUTTI_ALGOS = \
 	lib/algo/sendrecv_direct1.c
 
 libtutti_core_la_SOURCES += lib/algo/registry.c lib/algo/rails.c \
-	lib/algo/rails.h lib/algo/rails-strict.c $(TUTTI_ALGOS)
+	lib/algo/rails.h lib/algo/rails-strict.c \
+	lib/algo/twins.c lib/algo/twins.h $(TUTTI_ALGOS)
 
 nodist_libtutti_core_la_SOURCES += lib/algo/registry.inc
 BUILT_SOURCES += lib/algo/registry.inc

@@ -197,23 +197,4 @@ static inline int tutti_binomial_largest(int n)
 	return n - top > top / 2 ? n - top : top / 2;
 }
 
-/*
- * Two binary trees of n ranks with the same root, which has one child.  Who has
- * children in one of them has none in the other.  -1: no such rank, and a rank
- * with children has child[0].
- *
- * Numbered from the root on, which is 0, the first tree is in order: child[0]
- * and its subtree lie below a rank and child[1] above.  The second is the same
- * with number v in the place of v - 1, and 1 in that of the last.
- */
-struct tutti_twin {
-	int parent, child[2];
-};
-struct tutti_twin tutti_twin_tree(int n, int root, int rank, int second);
-/* A rank but the root: chunk `chunk` of IN, added to what the children give,
- * to the parent; of OUT, from the parent and on to the children. */
-void tutti_emit_twin_up(struct tutti_emit *e, int chunk, struct tutti_twin t);
-void tutti_emit_twin_down(struct tutti_emit *e, int chunk,
-			  struct tutti_twin t);
-
 #endif
