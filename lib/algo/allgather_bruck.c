@@ -68,12 +68,6 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	return tutti_emit_end(&e);
 }
 
-/* Not as a part: what is IN there may be where SCRATCH has it already. */
-static bool serves(const struct tutti_query *q)
-{
-	return tutti_emit_serves(q) && !q->part;
-}
-
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	uint32_t n = (uint32_t)q->shape->ranks;
@@ -88,7 +82,8 @@ const struct tutti_algo tutti_algo_allgather_bruck = {
 	.coll = TUTTI_ALL_GATHER,
 	.help = "log2 n steps of one message, n-1 blocks, all copied once more; short messages, many ranks",
 	.flags = TUTTI_UNEVEN,
-	.serves = serves,
+	/* Not as a part: what is IN there may be where SCRATCH has it already. */
+	.serves = tutti_emit_serves_whole,
 	.build = build,
 	.cost = cost,
 };

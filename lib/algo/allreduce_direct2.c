@@ -27,17 +27,13 @@
 
 static void mapped(struct tutti_emit *e, int n, int me)
 {
-	tutti_emit_meet(e);
 	tutti_emit_src(e, tutti_ranks(TUTTI_IN, 0, me, 0, n));
 	tutti_emit_dst(e, tutti_ranks(TUTTI_OUT, me, me, 0, n));
 	tutti_emit_combine(e, TUTTI_FINAL | tutti_emit_tree(e->q), 1);
-	tutti_emit_meet(e);
 }
 
 static void mail(struct tutti_emit *e, int n, int me)
 {
-	if (tutti_emit_may_map(e->q))
-		tutti_emit_meet(e);
 	tutti_emit_src(e, tutti_chunks(TUTTI_IN, me, me + 1, n - 1));
 	tutti_emit_dst(e, tutti_mail_others(e->q));
 	tutti_emit_each(e, 1);
@@ -54,27 +50,14 @@ static void mail(struct tutti_emit *e, int n, int me)
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	int n = q->shape->ranks, me = q->rank;
-	struct tutti_emit e;
-
-	tutti_emit_begin(&e, k, q, (uint32_t)n, 0);
-	if (q->mapped || n == 1)
-		mapped(&e, n, me);
-	else
-		mail(&e, n, me);
-	return tutti_emit_end(&e);
+	return tutti_emit_either(k, q, (uint32_t)q->shape->ranks, mapped, mail);
 }
 
 static struct tutti_cost cost(const struct tutti_query *q)
 {
-	uint32_t n = (uint32_t)q->shape->ranks;
+	uint64_t moved = 2 * ((uint64_t)q->shape->ranks - 1);
 
-	if (n == 1)
-		return (struct tutti_cost){ 0 };
-	return (struct tutti_cost){
-		.steps = 2 + (!q->mapped && tutti_emit_may_map(q)),
-		.chunks_sent = 2 * (uint64_t)(n - 1),
-	};
+	return tutti_either_cost(q, 2, moved, moved);
 }
 
 const struct tutti_algo tutti_algo_allreduce_direct2 = {

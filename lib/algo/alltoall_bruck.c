@@ -116,12 +116,6 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	return tutti_emit_end(&e);
 }
 
-/* Not as a part: blocks of one message are not neighbours. */
-static bool serves(const struct tutti_query *q)
-{
-	return tutti_emit_serves(q) && !q->part;
-}
-
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	int n = q->shape->ranks;
@@ -140,7 +134,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_alltoall_bruck = {
 	.coll = TUTTI_ALLTOALL,
 	.help = "log2 n steps of one message, n/2 log2 n blocks: blocks are passed on together; short messages, many ranks",
-	.serves = serves,
+	/* Not as a part: blocks of one message are not neighbours. */
+	.serves = tutti_emit_serves_whole,
 	.build = build,
 	.cost = cost,
 };

@@ -18,19 +18,15 @@
 
 #include "sched/emit.h"
 
-static void mapped(struct tutti_emit *e, int me)
+static void mapped(struct tutti_emit *e, int n, int me)
 {
-	tutti_emit_meet(e);
 	tutti_emit_src(e, tutti_chunk(TUTTI_IN, e->q->root, 0));
 	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, 0));
 	tutti_emit_combine(e, 0, 1);
-	tutti_emit_meet(e);
 }
 
-static void mail(struct tutti_emit *e, int me)
+static void mail(struct tutti_emit *e, int n, int me)
 {
-	if (tutti_emit_may_map(e->q))
-		tutti_emit_meet(e);
 	if (me == e->q->root) {
 		tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, 0));
 		tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, 0));
@@ -44,28 +40,14 @@ static void mail(struct tutti_emit *e, int me)
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	struct tutti_emit e;
-
-	tutti_emit_begin(&e, k, q, 1, 0);
-	if (q->mapped)
-		mapped(&e, q->rank);
-	else
-		mail(&e, q->rank);
-	return tutti_emit_end(&e);
+	return tutti_emit_either(k, q, 1, mapped, mail);
 }
 
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	uint32_t n = (uint32_t)q->shape->ranks;
 
-	if (n == 1)
-		return (struct tutti_cost){ 0 };
-	if (q->mapped)
-		return (struct tutti_cost){ .steps = 2, .chunks_sent = 1 };
-	return (struct tutti_cost){
-		.steps = 1 + tutti_emit_may_map(q),
-		.chunks_sent = n - 1,
-	};
+	return tutti_either_cost(q, 1, n - 1, 1);
 }
 
 const struct tutti_algo tutti_algo_broadcast_direct1 = {

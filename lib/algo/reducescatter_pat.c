@@ -95,12 +95,6 @@ static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 	return tutti_emit_end(&e);
 }
 
-/* Not as a part: blocks of one message are not neighbours. */
-static bool serves(const struct tutti_query *q)
-{
-	return tutti_emit_serves(q) && !q->part;
-}
-
 static struct tutti_cost cost(const struct tutti_query *q)
 {
 	uint32_t n = (uint32_t)q->shape->ranks;
@@ -114,7 +108,8 @@ static struct tutti_cost cost(const struct tutti_query *q)
 const struct tutti_algo tutti_algo_reducescatter_pat = {
 	.coll = TUTTI_REDUCE_SCATTER,
 	.help = "log2 n steps of one message, n-1 blocks, few over far hops: a tree for each block; short messages, slow far hops",
-	.serves = serves,
+	/* Not as a part: blocks of one message are not neighbours. */
+	.serves = tutti_emit_serves_whole,
 	.build = build,
 	.cost = cost,
 };

@@ -167,6 +167,62 @@ void tutti_emit_meet(struct tutti_emit *e)
 	tutti_emit_combine(e, 0, 0);
 }
 
+tuttiResult_t tutti_emit_end(struct tutti_emit *e)
+{
+	return e->rc;
+}
+
+/* ---- What descriptors share ---------------------------------------------- */
+
+tuttiResult_t tutti_emit_either(struct tutti_sink *k,
+				const struct tutti_query *q, uint32_t pieces,
+				void (*mapped)(struct tutti_emit *e, int n,
+					       int me),
+				void (*mail)(struct tutti_emit *e, int n,
+					     int me))
+{
+	int n = q->shape->ranks;
+	struct tutti_emit e;
+
+	tutti_emit_begin(&e, k, q, pieces, 0);
+	if (q->mapped || tutti_emit_may_map(q))
+		tutti_emit_meet(&e);
+	if (q->mapped || n == 1)
+		mapped(&e, n, q->rank);
+	else
+		mail(&e, n, q->rank);
+	if (q->mapped)
+		tutti_emit_meet(&e);
+	return tutti_emit_end(&e);
+}
+
+struct tutti_cost tutti_either_cost(const struct tutti_query *q,
+				    uint32_t steps, uint64_t mail,
+				    uint64_t mapped)
+{
+	if (q->shape->ranks == 1)
+		return (struct tutti_cost){ 0 };
+	if (q->mapped)
+		return (struct tutti_cost){ 2, mapped };
+	return (struct tutti_cost){ steps + tutti_emit_may_map(q), mail };
+}
+
+bool tutti_emit_serves_strict(const struct tutti_query *q)
+{
+	return !q->mapped || q->shape->nodes <= 1;
+}
+
+bool tutti_emit_serves(const struct tutti_query *q)
+{
+	return !(q->strict && tutti_coll_reduces(q->coll)) &&
+	       tutti_emit_serves_strict(q);
+}
+
+bool tutti_emit_serves_whole(const struct tutti_query *q)
+{
+	return !q->part && tutti_emit_serves(q);
+}
+
 /* ---- Circulant scheme ---------------------------------------------------- */
 
 /* The first round of sums, which alone reads IN; a range that wraps is cut. */
@@ -293,20 +349,4 @@ void tutti_emit_circulate(struct tutti_emit *e, int first, int n,
 		pass_on(e, first + (me + skip) % n, me + skip, count, n,
 			false);
 	}
-}
-
-bool tutti_emit_serves_strict(const struct tutti_query *q)
-{
-	return !q->mapped || q->shape->nodes <= 1;
-}
-
-bool tutti_emit_serves(const struct tutti_query *q)
-{
-	return !(q->strict && tutti_coll_reduces(q->coll)) &&
-	       tutti_emit_serves_strict(q);
-}
-
-tuttiResult_t tutti_emit_end(struct tutti_emit *e)
-{
-	return e->rc;
 }

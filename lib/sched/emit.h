@@ -109,10 +109,27 @@ static inline bool tutti_emit_may_map(const struct tutti_query *q)
 	return q->shape->nodes <= 1 && q->shape->ranks > 1;
 }
 
+/*
+ * A schedule of one lane that has both forms: `mapped` with a meeting before
+ * and after, or `mail`, after one if the query may be mapped.  One rank alone
+ * takes the mapped form.  Both get the number of ranks and this one.
+ */
+tuttiResult_t tutti_emit_either(struct tutti_sink *k,
+				const struct tutti_query *q, uint32_t pieces,
+				void (*mapped)(struct tutti_emit *e, int n,
+					       int me),
+				void (*mail)(struct tutti_emit *e, int n,
+					     int me));
+/* Its cost: steps of the mail form itself, chunks moved by either. */
+struct tutti_cost tutti_either_cost(const struct tutti_query *q,
+				    uint32_t steps, uint64_t mail,
+				    uint64_t mapped);
+
 /* For a descriptor's `serves`: any number of ranks, mapped on one node, not
- * strict; and the same with strict. */
+ * strict; the same with strict; and the first, but not as a part. */
 bool tutti_emit_serves(const struct tutti_query *q);
 bool tutti_emit_serves_strict(const struct tutti_query *q);
+bool tutti_emit_serves_whole(const struct tutti_query *q);
 /* The flag of a combine of neighbours, in rank order: a tree if strict. */
 static inline unsigned int tutti_emit_tree(const struct tutti_query *q)
 {
