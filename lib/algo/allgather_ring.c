@@ -15,40 +15,16 @@
  */
 #include "config.h"
 
-#include "sched/emit.h"
-
-static void around(struct tutti_emit *e, int n, int me)
-{
-	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, 0));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, 0, 1);
-
-	tutti_emit_run(e, n - 2);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_dst(e, tutti_chunk_iter(TUTTI_OUT, me, me - 1, -1));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, 0, 1);
-
-	tutti_emit_run(e, 1);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me + 1));
-	tutti_emit_combine(e, 0, 1);
-}
+#include "algo/round.h"
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	int n = q->shape->ranks, me = q->rank;
 	struct tutti_emit e;
 
 	tutti_emit_begin(&e, k, q, 1, 0);
-	if (n == 1) {
-		tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, 0));
-		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
-		tutti_emit_combine(&e, 0, 1);
-	} else {
-		around(&e, n, me);
-	}
+	tutti_emit_src(&e, tutti_chunk(TUTTI_IN, q->rank, 0));
+	tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, q->rank));
+	tutti_round(&e, 0);
 	return tutti_emit_end(&e);
 }
 

@@ -19,56 +19,16 @@
  */
 #include "config.h"
 
-#include "sched/emit.h"
-
-static void reduce_half(struct tutti_emit *e, int n, int me)
-{
-	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me - 1));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, 0, 1);
-
-	tutti_emit_run(e, n - 2);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_src(e, tutti_chunk_iter(TUTTI_IN, me, me - 2, -1));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, 0, 1);
-
-	tutti_emit_run(e, 1);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_src(e, tutti_chunk(TUTTI_IN, me, me));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, TUTTI_FINAL, 1);
-}
-
-static void gather_half(struct tutti_emit *e, int n, int me)
-{
-	tutti_emit_run(e, n - 2);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_dst(e, tutti_chunk_iter(TUTTI_OUT, me, me - 1, -1));
-	tutti_emit_dst(e, tutti_mail(me + 1));
-	tutti_emit_combine(e, 0, 1);
-
-	tutti_emit_run(e, 1);
-	tutti_emit_src(e, tutti_mail(me - 1));
-	tutti_emit_dst(e, tutti_chunk(TUTTI_OUT, me, me + 1));
-	tutti_emit_combine(e, 0, 1);
-}
+#include "algo/round.h"
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	int n = q->shape->ranks, me = q->rank;
 	struct tutti_emit e;
 
-	tutti_emit_begin(&e, k, q, (uint32_t)n, 0);
-	if (n == 1) {
-		tutti_emit_src(&e, tutti_chunk(TUTTI_IN, me, 0));
-		tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, me, 0));
-		tutti_emit_combine(&e, TUTTI_FINAL, 1);
-	} else {
-		reduce_half(&e, n, me);
-		gather_half(&e, n, me);
-	}
+	tutti_emit_begin(&e, k, q, (uint32_t)q->shape->ranks, 0);
+	tutti_round_sums(&e);
+	tutti_emit_dst(&e, tutti_chunk(TUTTI_OUT, q->rank, q->rank));
+	tutti_round(&e, TUTTI_FINAL);
 	return tutti_emit_end(&e);
 }
 

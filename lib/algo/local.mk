@@ -50,7 +50,7 @@ TUTTI_ALGOS = \
 
 libtutti_core_la_SOURCES += lib/algo/registry.c lib/algo/rails.c \
 	lib/algo/rails.h lib/algo/rails-strict.c \
-	lib/algo/twins.c lib/algo/twins.h $(TUTTI_ALGOS)
+	lib/algo/round.c lib/algo/round.h lib/algo/twins.c lib/algo/twins.h $(TUTTI_ALGOS)
 
 nodist_libtutti_core_la_SOURCES += lib/algo/registry.inc
 BUILT_SOURCES += lib/algo/registry.inc

@@ -75,18 +75,7 @@ static void node(struct tutti_emit *e, int v, int size)
 
 static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
 {
-	int n = q->shape->ranks, v = tutti_from_root(q);
-	int size = tutti_binomial_size(v, n);
-	struct tutti_emit e;
-
-	tutti_emit_begin(&e, k, q, 1, v && size > 1 ? (uint32_t)size : 0);
-	if (n > 1)
-		tutti_emit_widest(&e, tutti_binomial_largest(n));
-	if (v)
-		node(&e, v, size);
-	else
-		root(&e, n, q->rank);
-	return tutti_emit_end(&e);
+	return tutti_emit_binomial(k, q, root, node);
 }
 
 static struct tutti_cost cost(const struct tutti_query *q)

@@ -207,6 +207,27 @@ struct tutti_cost tutti_either_cost(const struct tutti_query *q,
 	return (struct tutti_cost){ steps + tutti_emit_may_map(q), mail };
 }
 
+tuttiResult_t tutti_emit_binomial(struct tutti_sink *k,
+				  const struct tutti_query *q,
+				  void (*root)(struct tutti_emit *e, int n,
+					       int me),
+				  void (*node)(struct tutti_emit *e, int v,
+					       int size))
+{
+	int n = q->shape->ranks, v = tutti_from_root(q);
+	int size = tutti_binomial_size(v, n);
+	struct tutti_emit e;
+
+	tutti_emit_begin(&e, k, q, 1, v && size > 1 ? (uint32_t)size : 0);
+	if (n > 1)
+		tutti_emit_widest(&e, tutti_binomial_largest(n));
+	if (v)
+		node(&e, v, size);
+	else
+		root(&e, n, q->rank);
+	return tutti_emit_end(&e);
+}
+
 bool tutti_emit_serves_strict(const struct tutti_query *q)
 {
 	return !q->mapped || q->shape->nodes <= 1;

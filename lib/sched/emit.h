@@ -125,6 +125,16 @@ struct tutti_cost tutti_either_cost(const struct tutti_query *q,
 				    uint32_t steps, uint64_t mail,
 				    uint64_t mapped);
 
+/* A schedule on a binomial tree, where all blocks below a number pass through
+ * it: `root`, or `node` for number v with `size` blocks, in SCRATCH if more
+ * than one. */
+tuttiResult_t tutti_emit_binomial(struct tutti_sink *k,
+				  const struct tutti_query *q,
+				  void (*root)(struct tutti_emit *e, int n,
+					       int me),
+				  void (*node)(struct tutti_emit *e, int v,
+					       int size));
+
 /* For a descriptor's `serves`: any number of ranks, mapped on one node, not
  * strict; the same with strict; and the first, but not as a part. */
 bool tutti_emit_serves(const struct tutti_query *q);
