@@ -86,27 +86,15 @@ static bool plan_strict(struct tutti_compose *c)
 	return tutti_rails_strict_plan(c, choose_rails(c));
 }
 
-static const struct tutti_form forms[2] = {
-	{ plan, tutti_rails_lay },
-	{ plan_strict, tutti_rails_strict_lay },
-};
-
-static bool serves(const struct tutti_query *q)
-{
-	return tutti_compose_serves(&forms[q->strict], q);
-}
-
-static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
-{
-	return tutti_compose_build(&forms[q->strict], k, q);
-}
-
 extern const struct tutti_algo tutti_algo_allreduce_hier;
 
-static struct tutti_cost cost(const struct tutti_query *q)
-{
-	return tutti_compose_cost(&tutti_algo_allreduce_hier, q);
-}
+static const struct tutti_form form = {
+	.algo = &tutti_algo_allreduce_hier,
+	.plan = plan, .lay = tutti_rails_lay,
+	.plan_strict = plan_strict, .lay_strict = tutti_rails_strict_lay,
+};
+
+#include "algo/composed.inc"
 
 const struct tutti_algo tutti_algo_allreduce_hier = {
 	.coll = TUTTI_ALL_REDUCE,

@@ -48,9 +48,10 @@ TUTTI_ALGOS = \
 	lib/algo/scatter_direct1.c \
 	lib/algo/sendrecv_direct1.c
 
-libtutti_core_la_SOURCES += lib/algo/registry.c lib/algo/rails.c \
-	lib/algo/rails.h lib/algo/rails-strict.c \
-	lib/algo/round.c lib/algo/round.h lib/algo/twins.c lib/algo/twins.h $(TUTTI_ALGOS)
+libtutti_core_la_SOURCES += lib/algo/registry.c lib/algo/composed.inc \
+	lib/algo/rails.c lib/algo/rails.h lib/algo/rails-strict.c \
+	lib/algo/round.c lib/algo/round.h lib/algo/twins.c lib/algo/twins.h \
+	$(TUTTI_ALGOS)
 
 nodist_libtutti_core_la_SOURCES += lib/algo/registry.inc
 BUILT_SOURCES += lib/algo/registry.inc

@@ -92,24 +92,14 @@ static void lay(struct tutti_compose *c)
 	}
 }
 
-static const struct tutti_form form = { plan, lay };
-
-static bool serves(const struct tutti_query *q)
-{
-	return !q->strict && tutti_compose_serves(&form, q);
-}
-
-static tuttiResult_t build(struct tutti_sink *k, const struct tutti_query *q)
-{
-	return tutti_compose_build(&form, k, q);
-}
-
 extern const struct tutti_algo tutti_algo_reducescatter_hier;
 
-static struct tutti_cost cost(const struct tutti_query *q)
-{
-	return tutti_compose_cost(&tutti_algo_reducescatter_hier, q);
-}
+static const struct tutti_form form = {
+	.algo = &tutti_algo_reducescatter_hier,
+	.plan = plan, .lay = lay,
+};
+
+#include "algo/composed.inc"
 
 const struct tutti_algo tutti_algo_reducescatter_hier = {
 	.coll = TUTTI_REDUCE_SCATTER,

@@ -303,13 +303,21 @@ uint32_t tutti_compose_widest(const struct tutti_compose *c)
 	return tutti_max(1u, c->unit / c->wide_den * c->wide_num);
 }
 
+static void lay(struct tutti_compose *c, const struct tutti_form *form)
+{
+	if (c->q->strict)
+		form->lay_strict(c);
+	else
+		form->lay(c);
+}
+
 /* Without emitting: does all fit, and how much scratch do the levels need? */
 static tuttiResult_t measure(struct tutti_compose *c,
 			     const struct tutti_form *form)
 {
 	c->measuring = true;
 	c->scratch = 0;
-	form->lay(c);
+	lay(c, form);
 	c->measuring = false;
 	return c->e.rc;
 }
@@ -317,7 +325,10 @@ static tuttiResult_t measure(struct tutti_compose *c,
 static bool plan(struct tutti_compose *c, const struct tutti_form *form,
 		 const struct tutti_query *q)
 {
-	if (q->mapped || q->uneven || !init(c, q) || !form->plan(c))
+	bool (*fits)(struct tutti_compose *c) = q->strict ? form->plan_strict :
+							    form->plan;
+
+	if (!fits || q->mapped || q->uneven || !init(c, q) || !fits(c))
 		return false;
 	/* A name that nothing here goes by; below another composition, other
 	 * phases may. */
@@ -362,7 +373,7 @@ tuttiResult_t tutti_compose_build(const struct tutti_form *form,
 				 c.scratch_own + c.scratch);
 		if (q->coll != TUTTI_BARRIER)
 			tutti_emit_widest(&c.e, (int)tutti_compose_widest(&c));
-		form->lay(&c);
+		lay(&c, form);
 		rc = tutti_emit_end(&c.e);
 	}
 	fini(&c);

@@ -93,14 +93,18 @@ struct tutti_compose {
 
 /* What an algorithm's file says. */
 struct tutti_form {
+	const struct tutti_algo *algo;	/* the descriptor */
 	/* Ask for all level algorithms, then set pieces and scratch_own; false
 	 * if it cannot serve c->q. */
 	bool (*plan)(struct tutti_compose *c);
 	/* Emit all phases of rank c->q->rank, in order. */
 	void (*lay)(struct tutti_compose *c);
+	/* The same for strict; NULL: does not serve it. */
+	bool (*plan_strict)(struct tutti_compose *c);
+	void (*lay_strict)(struct tutti_compose *c);
 };
 
-/* For a descriptor's functions. */
+/* For a descriptor's functions, in algo/composed.inc. */
 bool tutti_compose_serves(const struct tutti_form *form,
 			  const struct tutti_query *q);
 tuttiResult_t tutti_compose_build(const struct tutti_form *form,
