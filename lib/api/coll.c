@@ -13,11 +13,12 @@
 
 #include <string.h>
 
-tuttiResult_t tutti_check_kind(const struct check *k)
+static tuttiResult_t check_kind(struct check *k)
 {
 	const struct tutti_call *c = &k->call;
 
-	if (!tutti_type_size((int)c->type))
+	k->size = tutti_type_size((int)c->type);
+	if (!k->size)
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: %d is not a data type", k->name,
 				  (int)c->type);
@@ -30,17 +31,16 @@ tuttiResult_t tutti_check_kind(const struct check *k)
 
 static tuttiResult_t check_count(const struct check *k, size_t *block)
 {
-	const struct tutti_call *c = &k->call;
-	size_t size = tutti_type_size((int)c->type), all;
+	size_t all;
 
 	*block = 0;
-	if (!tutti_mul(c->count, size, block) ||
+	if (!tutti_mul(k->call.count, k->size, block) ||
 	    !tutti_mul(*block, tutti_max(k->in_blocks, k->out_blocks), &all) ||
 	    all > SIZE_MAX / 2)
 		return tutti_fail(tuttiInvalidArgument,
 				  "%s: %zu elements of %zu bytes are more "
-				  "than memory can hold", k->name, c->count,
-				  size);
+				  "than memory can hold", k->name,
+				  k->call.count, k->size);
 	return tuttiSuccess;
 }
 
@@ -66,7 +66,7 @@ static tuttiResult_t check_buffers(const struct check *k, size_t block)
 	return tuttiSuccess;
 }
 
-tuttiResult_t tutti_check_state(const struct check *k)
+static tuttiResult_t check_state(const struct check *k)
 {
 	tuttiResult_t rc = tutti_comm_check(k->comm, k->name);
 
@@ -83,10 +83,15 @@ tuttiResult_t tutti_check_state(const struct check *k)
 	return tuttiSuccess;
 }
 
-tuttiResult_t tutti_check_redop(struct check *k)
+tuttiResult_t tutti_check_call(struct check *k)
 {
-	return k->reduces ? tutti_comm_redop_find(k->comm, k->name, &k->call) :
-			    tuttiSuccess;
+	tuttiResult_t rc = check_state(k);
+
+	if (!rc)
+		rc = check_kind(k);
+	if (!rc && k->reduces)
+		rc = tutti_comm_redop_find(k->comm, k->name, &k->call);
+	return rc;
 }
 
 tuttiResult_t tutti_checked_run(struct check *k, tuttiResult_t rc)
@@ -98,15 +103,11 @@ tuttiResult_t tutti_checked_run(struct check *k, tuttiResult_t rc)
 
 static tuttiResult_t check_all(struct check *k)
 {
-	tuttiResult_t rc = tutti_check_state(k);
+	tuttiResult_t rc = tutti_check_call(k);
 	size_t block = 0;
 
 	if (!rc)
-		rc = tutti_check_kind(k);
-	if (!rc)
 		rc = check_count(k, &block);
-	if (!rc)
-		rc = tutti_check_redop(k);
 	if (!rc && block)
 		rc = check_buffers(k, block);
 	return rc;

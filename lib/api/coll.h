@@ -14,18 +14,16 @@ struct check {
 	tuttiStream_t stream;
 	struct tutti_call call;
 	bool reduces, rooted;
+	size_t size;		/* of an element, once the type is checked */
 	size_t in_blocks, out_blocks;
 	bool needs_in, needs_out;
 	/* In place, the smaller buffer is this rank's block of the larger. */
 	size_t in_offset, out_offset;	/* blocks */
 };
 
-/* Communicator and stream. */
-tuttiResult_t tutti_check_state(const struct check *k);
-/* Type and root. */
-tuttiResult_t tutti_check_kind(const struct check *k);
-/* The operator, and its details in the call if a program made it. */
-tuttiResult_t tutti_check_redop(struct check *k);
+/* Communicator and stream; type, whose size is kept, and root; the operator,
+ * whose details are kept in the call if a program made it. */
+tuttiResult_t tutti_check_call(struct check *k);
 /* What follows the checks, whose result is `rc`: run the call, or keep it for
  * the end of the group. */
 tuttiResult_t tutti_checked_run(struct check *k, tuttiResult_t rc);

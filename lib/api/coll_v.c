@@ -44,8 +44,7 @@ static tuttiResult_t fail_size(const struct check *k, const struct side *s,
 /* Sums and products, then the pointer. */
 static tuttiResult_t check_side(const struct check *k, struct side *s)
 {
-	size_t size = tutti_type_size((int)k->call.type);
-	size_t limit = SIZE_MAX / 2 / size;
+	size_t limit = SIZE_MAX / 2 / k->size;
 
 	s->end = s->total = 0;
 	for (int i = 0; i < blocks_of(k, s); i++) {
@@ -109,7 +108,6 @@ static bool in_order(const struct check *k, const struct side *s)
 /* No two blocks of the receive buffer may overlap. */
 static tuttiResult_t check_blocks(const struct check *k, const struct side *s)
 {
-	size_t size = tutti_type_size((int)k->call.type);
 	tuttiResult_t rc = tuttiSuccess;
 	struct span *spans;
 	int n = 0;
@@ -121,7 +119,7 @@ static tuttiResult_t check_blocks(const struct check *k, const struct side *s)
 		return tutti_fail(tuttiSystemError, "out of memory");
 	for (int i = 0; i < blocks_of(k, s); i++)
 		if (s->l.counts[i])
-			spans[n++] = span_of(s, size, i, 0);
+			spans[n++] = span_of(s, k->size, i, 0);
 	qsort(spans, (size_t)n, sizeof(*spans), by_begin);
 	for (int i = 1; i < n && !rc; i++)
 		if (spans[i].begin < spans[i - 1].end)
@@ -157,10 +155,10 @@ static tuttiResult_t fail_overlap(const struct check *k, const struct side *in,
 static tuttiResult_t check_block(const struct check *k, const struct side *in,
 				 struct span a, const struct side *out)
 {
-	size_t size = tutti_type_size((int)k->call.type), packed = 0;
+	size_t packed = 0;
 
 	for (int i = 0; i < blocks_of(k, out); i++) {
-		struct span b = span_of(out, size, i, packed);
+		struct span b = span_of(out, k->size, i, packed);
 
 		packed += out->l.counts[i];
 		if (b.begin == b.end || a.begin >= b.end ||
@@ -177,15 +175,16 @@ static tuttiResult_t check_overlap(const struct check *k,
 				   const struct side *in,
 				   const struct side *out)
 {
-	size_t size = tutti_type_size((int)k->call.type), packed = 0;
+	size_t packed = 0;
 	uintptr_t a = (uintptr_t)in->base, b = (uintptr_t)out->base;
 	tuttiResult_t rc = tuttiSuccess;
 
 	if (!in->total || !out->total ||
-	    a >= b + out->end * size || b >= a + in->end * size)
+	    a >= b + out->end * k->size ||
+	    b >= a + in->end * k->size)
 		return tuttiSuccess;
 	for (int i = 0; i < blocks_of(k, in) && !rc; i++) {
-		struct span s = span_of(in, size, i, packed);
+		struct span s = span_of(in, k->size, i, packed);
 
 		packed += in->l.counts[i];
 		if (s.begin != s.end)
@@ -257,14 +256,10 @@ static size_t mean(const struct check *k, const struct side *in,
 static tuttiResult_t run_uneven(struct check *k, struct side *in,
 				struct side *out)
 {
-	tuttiResult_t rc = tutti_check_state(k);
+	tuttiResult_t rc = tutti_check_call(k);
 
 	in->what = "send";
 	out->what = "receive";
-	if (!rc)
-		rc = tutti_check_kind(k);
-	if (!rc)
-		rc = tutti_check_redop(k);
 	if (!rc)
 		rc = check_array(k, in);
 	if (!rc)
