@@ -38,7 +38,6 @@ enum {
 };
 
 #define RANKS_MAX 1000000
-#define WHY_RANKS_MAX 4096
 
 static const struct tool_option options[] = {
 	[OPT_SETTINGS] = { "settings", 0, NULL, "the TUTTI_ variables" },
@@ -81,26 +80,6 @@ static int help(void)
 
 /* ---- For people -------------------------------------------------------- */
 
-/* "7.8 GiB" */
-static const char *amount(char *out, size_t cap, int64_t bytes)
-{
-	static const char *const units[] = {
-		"B", "KiB", "MiB", "GiB", "TiB", "PiB",
-	};
-	double x = (double)bytes;
-	int u = 0;
-
-	while (x >= 1024 && u < 5) {
-		x /= 1024;
-		u++;
-	}
-	if (bytes < 0)
-		snprintf(out, cap, "unknown");
-	else
-		snprintf(out, cap, "%.3g %s", x, units[u]);
-	return out;
-}
-
 static void text_build(void)
 {
 	printf("tutti %s\n\nBuild\n", PACKAGE_VERSION);
@@ -142,17 +121,17 @@ static void text_machine(const struct tool_machine *m)
 	else
 		printf("no quota\n");
 	printf("  memory      %s, %s available, %s%s\n",
-	       amount(a, sizeof(a), m->memory_bytes),
-	       amount(b, sizeof(b), m->memory_available_bytes),
+	       tool_amount(a, sizeof(a), m->memory_bytes),
+	       tool_amount(b, sizeof(b), m->memory_available_bytes),
 	       m->memory_limit_bytes < 0 ? "no limit" : "limit ",
 	       m->memory_limit_bytes < 0 ? "" :
-	       amount(c, sizeof(c), m->memory_limit_bytes));
+	       tool_amount(c, sizeof(c), m->memory_limit_bytes));
 	printf("  huge pages  ");
 	if (m->huge_page_bytes < 0)
 		printf("none");
 	else
 		printf("of %s: %lld, %lld free",
-		       amount(a, sizeof(a), m->huge_page_bytes),
+		       tool_amount(a, sizeof(a), m->huge_page_bytes),
 		       (long long)m->huge_pages,
 		       (long long)m->huge_pages_free);
 	printf("; transparent: %s, in shared memory: %s\n",
@@ -258,25 +237,13 @@ static void print_settings(const bool *given)
 /* What an option says for --why; false if its value is wrong. */
 static bool take(const struct tool_args *a, int opt, struct info_why *w)
 {
-	int64_t n;
+	bool mine, ok = tool_asked_take(a, opt, &w->asked, &mine);
 
+	if (mine)
+		return ok;
 	switch (opt) {
 	case OPT_WHY:
 		w->coll = a->value;
-		return true;
-	case OPT_RANKS:
-		if (!tool_int(a, 1, RANKS_MAX, &n))
-			return false;
-		w->ranks = (int)n;
-		return true;
-	case OPT_NODES:
-		w->nodes = a->value;
-		return true;
-	case OPT_XML:
-		w->xml = a->value;
-		return true;
-	case OPT_SYNTHETIC:
-		w->synthetic = a->value;
 		return true;
 	case OPT_TYPE:
 		w->type = a->value;
@@ -320,13 +287,13 @@ static int why(struct tool_args *a, const bool *given, struct info_why *w)
 	if (given[OPT_SETTINGS] || given[OPT_ALGORITHMS] || given[OPT_MAN])
 		return tool_usage(a, "--why is a question of its own; ask one "
 				  "at a time");
-	if (w->ranks > WHY_RANKS_MAX)
+	if (w->asked.ranks > TOOL_RANKS_MAX)
 		return tool_usage(a, "--why knows up to %d ranks",
-				  WHY_RANKS_MAX);
-	if (w->xml && w->synthetic)
-		return tool_usage(a, "--xml and --synthetic name two "
-				  "machines; give one");
-	if (w->table && w->nfiles && (w->xml || w->synthetic))
+				  TOOL_RANKS_MAX);
+	if (!tool_asked_check(a, &w->asked))
+		return TOOL_EXIT_USAGE;
+	if (w->table && w->nfiles &&
+	    (w->asked.from.xml || w->asked.from.synthetic))
 		return tool_usage(a, "--table takes its machines either from "
 				  "files or from --xml or --synthetic");
 	if (w->table)
@@ -334,7 +301,7 @@ static int why(struct tool_args *a, const bool *given, struct info_why *w)
 	if (w->nfiles != 1)
 		return tool_usage(a, "--why needs an operation and a size, as "
 				  "in --why all_reduce 1M");
-	if (!w->ranks)
+	if (!w->asked.ranks)
 		return tool_usage(a, "--why needs the number of ranks: -n N");
 	a->value = w->files[0];
 	snprintf(a->shown, sizeof(a->shown), "the size");
@@ -349,7 +316,7 @@ int tutti_cmd_info(int argc, char **argv)
 		.tool = "tutti info", .options = options,
 		.argc = argc, .argv = argv, .next = 1,
 	};
-	struct info_why w = { 0 };
+	struct info_why w = { .asked.ranks_max = RANKS_MAX };
 	bool given[OPTS] = { false };
 
 	if (!parse(&a, given, &w))
@@ -369,15 +336,15 @@ int tutti_cmd_info(int argc, char **argv)
 				  "questions; ask one at a time");
 	if (given[OPT_MAN] && (!given[OPT_SETTINGS] || given[OPT_JSON]))
 		return tool_usage(&a, "--man goes with --settings alone");
-	if (w.ranks && !given[OPT_ALGORITHMS])
+	if (w.asked.ranks && !given[OPT_ALGORITHMS])
 		return tool_usage(&a, "--ranks goes with --algorithms or "
 				  "--why");
 	if (given[OPT_SETTINGS])
 		print_settings(given);
 	else if (given[OPT_ALGORITHMS] && given[OPT_JSON])
-		info_algorithms_json(w.ranks);
+		info_algorithms_json(w.asked.ranks);
 	else if (given[OPT_ALGORITHMS])
-		info_algorithms_text(w.ranks);
+		info_algorithms_text(w.asked.ranks);
 	else
 		print_general(given[OPT_JSON]);
 	return 0;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "options.h"
+#include "seats.h"
 
 /* The table of settings: for people, as JSON, as roff for the manual. */
 void info_settings_text(void);
@@ -21,9 +21,9 @@ void info_algorithms_json(int ranks);
 /* The choice of an algorithm: the words of the command line, NULL or 0 where
  * none was given. */
 struct info_why {
-	const char *coll, *type, *redop, *nodes, *xml, *synthetic;
+	const char *coll, *type, *redop;
+	struct tool_asked asked;
 	int64_t bytes;
-	int ranks;
 	bool table, json;
 	char **files;		/* of the table */
 	int nfiles;

@@ -30,7 +30,7 @@ struct question {
 	enum tutti_coll coll;
 	tuttiDataType_t type;
 	tuttiRedOp_t redop;
-	struct tutti_topo_from from;
+	struct tool_asked asked;
 	struct tutti_topo *topo;
 	struct tool_seats seats;
 	struct tutti_query query;
@@ -115,29 +115,29 @@ static void leave_whole(struct question *q)
 	snprintf(q->seats.why, sizeof(q->seats.why), "%.250s", why);
 }
 
+/* A rank on every core, if it is told which PUs are cores. */
+static int default_ranks(const struct tutti_topo *t)
+{
+	int cores = tutti_topo_count(t, TUTTI_TOPO_CORE, 0);
+
+	return tutti_min(cores ? cores : tutti_topo_allowed(t, 0, t->npus),
+			 TOOL_RANKS_MAX);
+}
+
 /* Load the machine and seat the ranks.  0, or the exit status; told. */
 static int settle(const struct tool_args *a, struct question *q)
 {
-	bool asked = q->from.xml || q->from.synthetic;
-	int ranks = q->w->ranks;
-	char why[160];
+	int ranks, status;
 
-	if (!asked)
-		q->from = tutti_topo_wanted();
-	q->topo = tutti_topo_load(&q->from);
+	q->topo = tool_asked_load(a, &q->asked);
 	if (!q->topo)
-		return trouble("there is no memory for it");
-	if (asked && q->topo->flat)
-		return trouble(q->topo->reason);
-	if (!ranks)
-		ranks = tutti_topo_count(q->topo, TUTTI_TOPO_CORE, 0);
-	if (!ranks)
-		ranks = tutti_topo_allowed(q->topo, 0, q->topo->npus);
-	ranks = tutti_min(ranks, TOOL_RANKS_MAX);
-	if (!tool_seats_make(&q->seats, q->topo, ranks, q->w->nodes, why,
-			     sizeof(why)))
-		return tool_usage(a, "--nodes is \"%s\", %s",
-				  q->w->nodes ? q->w->nodes : "", why);
+		return 1;
+	if (!q->asked.ranks)
+		q->asked.ranks = default_ranks(q->topo);
+	ranks = q->asked.ranks;
+	status = tool_seats_make(&q->seats, a, &q->asked, q->topo);
+	if (status)
+		return status;
 	leave_whole(q);
 	if (q->coll == TUTTI_SENDRECV && ranks < 2)
 		return trouble("sendrecv needs two ranks");
@@ -263,7 +263,7 @@ static void text_answer(const struct question *q, size_t count,
 						 sizeof(shape)));
 	printf("  node 0  %s\n", q->seats.why);
 	printf("  machine %s\n\n",
-	       tool_topo_title(&q->from, title, sizeof(title)));
+	       tool_topo_title(&q->asked.from, title, sizeof(title)));
 	printf("  %-24s %8s  %14s\n", "can serve", "steps",
 	       "bytes of a rank");
 	candidates(q, count, (void *)c->entry->name, text_candidate);
@@ -277,7 +277,7 @@ static void json_shape(struct tool_json *j, const struct question *q)
 	char title[256];
 
 	tool_json_text(j, "machine",
-		       tool_topo_title(&q->from, title, sizeof(title)));
+		       tool_topo_title(&q->asked.from, title, sizeof(title)));
 	tool_json_int(j, "ranks", q->seats.shape.ranks);
 	tool_json_int(j, "nodes", q->seats.shape.nodes);
 	tool_json_int(j, "domains", q->seats.shape.domains);
@@ -376,8 +376,9 @@ static int find_ranges(const struct question *q, struct range *r)
 
 static void text_row(const struct question *q, const struct range *r, int n)
 {
-	const char *name = q->from.xml ? q->from.xml : q->from.synthetic;
-	const char *slash = q->from.xml ? strrchr(name, '/') : NULL;
+	const struct tutti_topo_from *from = &q->asked.from;
+	const char *name = from->xml ? from->xml : from->synthetic;
+	const char *slash = from->xml ? strrchr(name, '/') : NULL;
 	char top[32];
 
 	printf("%-28s %5d %5d %7d  ",
@@ -441,7 +442,8 @@ static int table(const struct tool_args *a, struct question *q)
 	if (!q->w->nfiles)
 		status = row(a, q, &j);
 	for (int i = 0; !status && i < q->w->nfiles; i++) {
-		q->from = (struct tutti_topo_from){ .xml = q->w->files[i] };
+		q->asked = q->w->asked;
+		q->asked.from.xml = q->w->files[i];
 		status = row(a, q, &j);
 	}
 	if (q->w->json)
@@ -451,8 +453,7 @@ static int table(const struct tool_args *a, struct question *q)
 
 int info_why(const struct tool_args *a, const struct info_why *w)
 {
-	struct question q = { .from = { .xml = w->xml,
-					.synthetic = w->synthetic } };
+	struct question q = { .asked = w->asked };
 
 	if (!take_names(a, w, &q))
 		return TOOL_EXIT_USAGE;

@@ -231,3 +231,22 @@ void tool_machine_read(struct tool_machine *m)
 	read_choice("/sys/kernel/mm/transparent_hugepage/shmem_enabled",
 		    m->thp_shmem, sizeof(m->thp_shmem));
 }
+
+const char *tool_amount(char *out, size_t cap, int64_t bytes)
+{
+	static const char *const units[] = {
+		"B", "KiB", "MiB", "GiB", "TiB", "PiB",
+	};
+	double x = (double)bytes;
+	int u = 0;
+
+	while (x >= 1024 && u < 5) {
+		x /= 1024;
+		u++;
+	}
+	if (bytes < 0)
+		snprintf(out, cap, "unknown");
+	else
+		snprintf(out, cap, "%.3g %s", x, units[u]);
+	return out;
+}

@@ -3,6 +3,7 @@
 #ifndef TUTTI_TOOLS_MACHINE_H
 #define TUTTI_TOOLS_MACHINE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct tool_machine {
@@ -20,5 +21,8 @@ struct tool_machine {
 };
 
 void tool_machine_read(struct tool_machine *m);
+
+/* "7.8 GiB", "unknown" of what is not told. */
+const char *tool_amount(char *out, size_t cap, int64_t bytes);
 
 #endif

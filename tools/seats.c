@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seats of ranks on a machine, and the words for it: see seats.h. */
+/* The machine asked about, seats of ranks on it, and the words for it: see
+ * seats.h. */
 #include "config.h"
 
 #include "placement.h"
@@ -10,6 +11,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool tool_asked_take(const struct tool_args *a, int opt, struct tool_asked *q,
+		     bool *mine)
+{
+	const char *name = a->options[opt].name;
+	int64_t n = 0;
+	bool ok = true;
+
+	*mine = true;
+	if (!strcmp(name, "xml")) {
+		q->from.xml = a->value;
+	} else if (!strcmp(name, "synthetic")) {
+		q->from.synthetic = a->value;
+	} else if (!strcmp(name, "nodes")) {
+		q->nodes = a->value;
+	} else if (!strcmp(name, "ranks")) {
+		ok = tool_int(a, 1, q->ranks_max, &n);
+		q->ranks = (int)n;
+	} else {
+		*mine = false;
+	}
+	return ok;
+}
+
+bool tool_asked_check(const struct tool_args *a, const struct tool_asked *q)
+{
+	if (!q->from.xml || !q->from.synthetic)
+		return true;
+	tool_usage(a, "--xml and --synthetic name two machines; give one");
+	return false;
+}
+
+struct tutti_topo *tool_asked_load(const struct tool_args *a,
+				   struct tool_asked *q)
+{
+	bool named = q->from.xml || q->from.synthetic;
+	bool devices = q->from.devices;
+	struct tutti_topo *t;
+
+	if (!named)
+		q->from = tutti_topo_wanted();
+	q->from.devices = devices;
+	t = tutti_topo_load(&q->from);
+	if (t && !(named && t->flat))
+		return t;
+	fprintf(stderr, "%s: %s\n", a->tool,
+		t ? t->reason : "there is no memory for the machine");
+	tutti_topo_free(t);
+	return NULL;
+}
 
 static int local_count(const struct tool_seats *s, int rank)
 {
@@ -39,20 +90,12 @@ static bool group(struct tool_seats *s)
 	return domains >= 0;
 }
 
-bool tool_seats_make(struct tool_seats *s, const struct tutti_topo *t,
-		     int ranks, const char *nodes, char *why, size_t cap)
+static bool seat(struct tool_seats *s, const struct tutti_topo *t,
+		 const char *nodes, char *why, size_t cap)
 {
-	size_t n = (size_t)ranks;
+	int ranks = s->shape.ranks;
 
-	*s = (struct tool_seats){
-		.shape = { .ranks = ranks, .nodes = 1 },
-		.seat = calloc(n, sizeof(*s->seat)),
-		.node = calloc(n, sizeof(*s->node)),
-		.domain = calloc(n, sizeof(*s->domain)),
-	};
-	snprintf(why, cap, "but there is no memory for it");
-	if (!s->seat || !s->node || !s->domain ||
-	    (nodes && !tool_placement_parse(nodes, ranks, s->node, why, cap)))
+	if (nodes && !tool_placement_parse(nodes, ranks, s->node, why, cap))
 		return false;
 	for (int r = 0; r < ranks; r++) {
 		struct tool_seat *seat = &s->seat[r];
@@ -67,6 +110,25 @@ bool tool_seats_make(struct tool_seats *s, const struct tutti_topo *t,
 	}
 	s->shape.node = s->shape.nodes > 1 ? s->node : NULL;
 	return group(s);
+}
+
+int tool_seats_make(struct tool_seats *s, const struct tool_args *a,
+		    const struct tool_asked *q, const struct tutti_topo *t)
+{
+	char why[160] = "but there is no memory for it";
+	size_t n = (size_t)q->ranks;
+
+	*s = (struct tool_seats){
+		.shape = { .ranks = q->ranks, .nodes = 1 },
+		.seat = calloc(n, sizeof(*s->seat)),
+		.node = calloc(n, sizeof(*s->node)),
+		.domain = calloc(n, sizeof(*s->domain)),
+	};
+	if (s->seat && s->node && s->domain &&
+	    seat(s, t, q->nodes, why, sizeof(why)))
+		return 0;
+	return tool_usage(a, "--nodes is \"%s\", %s",
+			  q->nodes ? q->nodes : "", why);
 }
 
 void tool_seats_free(struct tool_seats *s)

@@ -5,10 +5,31 @@
 
 #include <stdbool.h>
 
+#include "options.h"
+
 #include "sched/shape.h"
 #include "topo/topo.h"
 
-#define TOOL_RANKS_MAX 4096
+#define TOOL_RANKS_MAX 4096	/* that can be seated */
+
+/* The machine that is asked about, and how many ranks sit on such nodes: what
+ * --xml, --synthetic, --ranks and --nodes say; NULL or 0 where not given. */
+struct tool_asked {
+	struct tutti_topo_from from;
+	const char *nodes;
+	int ranks, ranks_max;
+};
+
+/* Take the option just returned, number `opt`; *mine: it is one of these four.
+ * False if its value is wrong; told. */
+bool tool_asked_take(const struct tool_args *a, int opt, struct tool_asked *q,
+		     bool *mine);
+/* Whether one machine is named at most; else told. */
+bool tool_asked_check(const struct tool_args *a, const struct tool_asked *q);
+/* Load it, or if none is named that of the settings, which becomes q->from.
+ * NULL if a named one cannot be read or there is no memory; told. */
+struct tutti_topo *tool_asked_load(const struct tool_args *a,
+				   struct tool_asked *q);
 
 struct tool_seat {
 	int pu_first, pu_count;		/* in topo->pus */
@@ -23,10 +44,10 @@ struct tool_seats {
 	char why[256];			/* of node 0, what divides it or not */
 };
 
-/* Seat `ranks` ranks on nodes as --nodes has it (NULL: one).  False with the
- * end of a sentence. */
-bool tool_seats_make(struct tool_seats *s, const struct tutti_topo *t,
-		     int ranks, const char *nodes, char *why, size_t cap);
+/* Seat q->ranks ranks on nodes as q->nodes has it (NULL: one).  0, or the exit
+ * status; told. */
+int tool_seats_make(struct tool_seats *s, const struct tool_args *a,
+		    const struct tool_asked *q, const struct tutti_topo *t);
 void tool_seats_free(struct tool_seats *s);
 
 /* "this machine, vm", "machine.xml", "the synthetic machine \"...\"". */

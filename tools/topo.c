@@ -36,9 +36,8 @@ static const struct tool_option options[] = {
 };
 
 struct wish {
-	struct tutti_topo_from from;
-	const char *nodes, *save, *svg;
-	int ranks;
+	struct tool_asked asked;
+	const char *save, *svg;
 	bool json, help;
 };
 
@@ -55,23 +54,11 @@ static int help(void)
 
 static bool take(struct tool_args *a, int opt, struct wish *w)
 {
-	int64_t n;
+	bool mine, ok = tool_asked_take(a, opt, &w->asked, &mine);
 
+	if (mine)
+		return ok;
 	switch (opt) {
-	case OPT_XML:
-		w->from.xml = a->value;
-		return true;
-	case OPT_SYNTHETIC:
-		w->from.synthetic = a->value;
-		return true;
-	case OPT_RANKS:
-		if (!tool_int(a, 1, TOOL_RANKS_MAX, &n))
-			return false;
-		w->ranks = (int)n;
-		return true;
-	case OPT_NODES:
-		w->nodes = a->value;
-		return true;
 	case OPT_SAVE:
 		w->save = a->value;
 		return true;
@@ -99,10 +86,9 @@ static int parse(struct tool_args *a, struct wish *w)
 	if (a->next < a->argc)
 		return tool_usage(a, "\"%s\" is not an option",
 				  a->argv[a->next]);
-	if (w->from.xml && w->from.synthetic)
-		return tool_usage(a, "--xml and --synthetic name two "
-				  "machines; give one");
-	if (w->nodes && !w->ranks)
+	if (!tool_asked_check(a, &w->asked))
+		return TOOL_EXIT_USAGE;
+	if (w->asked.nodes && !w->asked.ranks)
 		return tool_usage(a, "--nodes needs the number of ranks: "
 				  "-n N");
 	return 0;
@@ -117,7 +103,7 @@ static int trouble(const char *sentence)
 /* Print, draw and save. */
 static int show(const struct wish *w, const struct topo_view *v)
 {
-	if (w->save && tutti_topo_save(&w->from, w->save))
+	if (w->save && tutti_topo_save(&w->asked.from, w->save))
 		return trouble(tutti_fail_text());
 	if (w->svg && !topo_svg(v, w->svg)) {
 		fprintf(stderr, "tutti topo: cannot write %s: %s\n", w->svg,
@@ -136,15 +122,16 @@ static int seat_and_show(const struct tool_args *a, const struct wish *w,
 			 const struct tutti_topo *t)
 {
 	struct tool_seats seats = { 0 };
-	struct topo_view v = { .topo = t, .from = &w->from, .seats = &seats };
-	char why[160];
-	int status;
+	struct topo_view v = {
+		.topo = t, .from = &w->asked.from, .seats = &seats,
+	};
+	int status = 0;
 
-	if (w->ranks && !tool_seats_make(&seats, t, w->ranks, w->nodes, why,
-					 sizeof(why)))
-		status = tool_usage(a, "--nodes is \"%s\", %s",
-				    w->nodes ? w->nodes : "", why);
-	else
+	if (t->flat && w->save)
+		return trouble(t->reason);
+	if (w->asked.ranks)
+		status = tool_seats_make(&seats, a, &w->asked, t);
+	if (!status)
 		status = show(w, &v);
 	tool_seats_free(&seats);
 	return status;
@@ -156,9 +143,10 @@ int tutti_cmd_topo(int argc, char **argv)
 		.tool = "tutti topo", .options = options,
 		.argc = argc, .argv = argv, .next = 1,
 	};
-	struct wish w = { 0 };
+	struct wish w = {
+		.asked = { .from.devices = true, .ranks_max = TOOL_RANKS_MAX },
+	};
 	struct tutti_topo *t;
-	bool asked;
 	int status;
 
 	status = parse(&a, &w);
@@ -166,17 +154,10 @@ int tutti_cmd_topo(int argc, char **argv)
 		return status;
 	if (w.help)
 		return help();
-	asked = w.from.xml || w.from.synthetic;
-	if (!asked)
-		w.from = tutti_topo_wanted();
-	w.from.devices = true;
-	t = tutti_topo_load(&w.from);
+	t = tool_asked_load(&a, &w.asked);
 	if (!t)
-		return trouble("there is no memory for it");
-	if (t->flat && (asked || w.save))
-		status = trouble(t->reason);
-	else
-		status = seat_and_show(&a, &w, t);
+		return 1;
+	status = seat_and_show(&a, &w, t);
 	tutti_topo_free(t);
 	return status;
 }

@@ -3,29 +3,13 @@
 #include "config.h"
 
 #include "json.h"
+#include "machine.h"
 #include "topo.h"
 
 #include "base/bits.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* "64 GiB", "48 KiB" */
-static const char *amount(char *out, size_t cap, int64_t bytes)
-{
-	static const char *const units[] = {
-		"B", "KiB", "MiB", "GiB", "TiB", "PiB",
-	};
-	double x = (double)bytes;
-	int u = 0;
-
-	while (x >= 1024 && u < 5) {
-		x /= 1024;
-		u++;
-	}
-	snprintf(out, cap, "%.3g %s", x, units[u]);
-	return out;
-}
 
 static const char *kind_text(const struct tutti_topo_object *o, char *out,
 			     size_t cap)
@@ -59,7 +43,7 @@ const char *topo_object_text(const struct tutti_topo_object *o, char *out,
 		snprintf(out, cap, "%s", kind);
 	else if (o->bytes)
 		snprintf(out, cap, "%s %d, %s", kind, o->number,
-			 amount(bytes, sizeof(bytes), o->bytes));
+			 tool_amount(bytes, sizeof(bytes), o->bytes));
 	else
 		snprintf(out, cap, "%s %d", kind, o->number);
 	return out;
