@@ -72,7 +72,7 @@ static int help(void)
 	       "       tutti info --why OP SIZE -n N [--nodes MAP]\n"
 	       "                  [--xml FILE | --synthetic TEXT] "
 	       "[--type TYPE] [--op REDOP]\n"
-	       "       tutti info --why OP --table [-n N] [FILE...]\n\n"
+	       "       tutti info --why OP --table [-n N] [--nodes MAP] [FILE...]\n\n"
 	       "Without an option: version, build and machine.\n\n");
 	tool_print_options(stdout, options);
 	return 0;

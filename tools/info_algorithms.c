@@ -23,20 +23,34 @@ static const struct {
 	{ TUTTI_UNEVEN, "uneven", "serves blocks of unequal lengths" },
 };
 
-/* The query by which an algorithm is asked: one rank a node, or all on one if
- * it needs that or is to be mapped. */
+/* A composition is counted on the schedules of all its ranks, so only of so
+ * many. */
+#define COMPOSED_MAX 256
+
+/* The query by which an algorithm is asked: one rank a node; all on one if it
+ * needs that or is to be mapped; on two nodes if it is composed. */
 struct asked {
 	struct tutti_shape shape;
 	struct tutti_query q;
+	int node[COMPOSED_MAX];
 };
+
+static bool composed(const struct tutti_algo *algo)
+{
+	return algo->flags & TUTTI_COMPOSED;
+}
 
 static void ask(struct asked *a, const struct tutti_algo *algo, int ranks,
 		bool mapped)
 {
 	bool one = mapped || algo->flags & TUTTI_NEEDS_ONE_NODE;
+	bool two = composed(algo) && ranks <= COMPOSED_MAX;
 
 	*a = (struct asked){
-		.shape = { .ranks = ranks, .nodes = one ? 1 : ranks },
+		.shape = {
+			.ranks = ranks,
+			.nodes = one ? 1 : two ? tutti_min(2, ranks) : ranks,
+		},
 		.q = {
 			.coll = algo->coll,
 			.mapped = mapped,
@@ -44,6 +58,10 @@ static void ask(struct asked *a, const struct tutti_algo *algo, int ranks,
 		},
 	};
 	a->q.shape = &a->shape;
+	for (int r = 0; two && r < ranks; r++)
+		a->node[r] = r >= (ranks + 1) / 2;
+	if (two)
+		a->shape.node = a->node;
 	if (algo->coll == TUTTI_SENDRECV)
 		a->q.root = ranks - 1;
 }
@@ -83,16 +101,26 @@ static void text_cost(const struct tutti_algo *algo, int ranks, bool mapped)
 	struct tutti_cost cost;
 	uint32_t pieces;
 
-	if (!cost_of(algo, ranks, mapped, &cost, &pieces)) {
-		if (!mapped)
-			printf("      does not serve %d ranks\n", ranks);
+	char line[160];
+
+	if (cost_of(algo, ranks, mapped, &cost, &pieces))
+		snprintf(line, sizeof(line),
+			 "%d ranks%s: %u step%s, %llu chunk%s by the busiest rank, a block has %u",
+			 ranks, mapped ? ", mapped" : composed(algo) ?
+			 " on 2 nodes" : "", cost.steps,
+			 cost.steps == 1 ? "" : "s",
+			 (unsigned long long)cost.chunks_sent,
+			 cost.chunks_sent == 1 ? "" : "s", pieces);
+	else if (mapped)
 		return;
-	}
-	printf("      %d ranks%s: %u step%s, %llu chunk%s by the busiest rank, a block has %u\n",
-	       ranks, mapped ? ", mapped" : "", cost.steps,
-	       cost.steps == 1 ? "" : "s",
-	       (unsigned long long)cost.chunks_sent,
-	       cost.chunks_sent == 1 ? "" : "s", pieces);
+	else if (composed(algo) && ranks > COMPOSED_MAX)
+		snprintf(line, sizeof(line),
+			 "not counted here for more than %d ranks; tutti sim does",
+			 COMPOSED_MAX);
+	else
+		snprintf(line, sizeof(line), "does not serve %d ranks%s",
+			 ranks, composed(algo) ? " on 2 nodes" : "");
+	tool_print_words(stdout, line, 6);
 }
 
 static void text_one(const struct tutti_algo_entry *e, int ranks)
@@ -133,6 +161,8 @@ static void json_cost(struct tool_json *j, const struct tutti_algo *algo,
 	}
 	tool_json_open(j, key, '{');
 	tool_json_int(j, "ranks", ranks);
+	if (composed(algo))
+		tool_json_int(j, "nodes", 2);
 	tool_json_int(j, "steps", cost.steps);
 	tool_json_int(j, "chunks", (int64_t)cost.chunks_sent);
 	tool_json_int(j, "pieces", pieces);

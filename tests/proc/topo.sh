@@ -139,7 +139,14 @@ for op in all_reduce reduce broadcast all_gather reduce_scatter alltoall \
 	expect_status 0 "$tutti" info --why $op --table "$fixtures"/*.xml
 	expect "$(grep -c '\.xml ' "$work/out")" \
 		"$(find "$fixtures" -name '*.xml' | wc -l)" "rows for $op"
+	expect "$(awk 'length > 100' "$work/out")" '' "wide rows for $op"
 done
+# Two sockets with a NUMA domain each go by levels where a flat machine of as
+# many cores does not.
+expect_status 0 "$tutti" info --why all_reduce --table \
+	"$fixtures"/2s16c.xml "$fixtures"/0s8l2-16c.xml
+expect_line "$work/out" '^2s16c.xml  *16  *1  *2  .*, hier$' 'two sockets'
+expect_line "$work/out" '^0s8l2-16c.xml  *16  *1  *0  .*, direct2$' 'flat'
 expect_status 0 "$tutti" info --why all_reduce --table --json -n 9 \
 	"$fixtures"/2*.xml
 json <"$work/out" || fault 'info --why --table --json is not JSON'
