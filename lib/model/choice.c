@@ -41,7 +41,8 @@
  * Between nodes, by the count of steps and bytes: few rounds for little,
  * whatever sends each byte once for much; where ranks of a node share its
  * link, levels, so that their bytes cross once and not once a rank.  A ring
- * needs as many rounds as ranks: for few only.
+ * needs as many rounds as ranks, and a chain as many before its end has the
+ * first slice: for few ranks, or for many slices, only.
  */
 struct rule {
 	enum tutti_coll coll;
@@ -110,7 +111,7 @@ static const struct rule rules[] = {
 	{ TUTTI_BROADCAST, ANY, 0, 0, 16384, "binomial", few_rounds },
 	{ TUTTI_BROADCAST, LOCAL, 0, 0, 0, "direct1",
 	  "all ranks read the root's buffer" },
-	{ TUTTI_BROADCAST, FAR, 17, 0, 1 << 20, "scag",
+	{ TUTTI_BROADCAST, FAR, 5, 0, 1 << 20, "scag",
 	  "pieces are scattered and gathered, in few rounds" },
 	{ TUTTI_BROADCAST, FAR, 17, 0, 0, "dbtree", two_trees },
 	{ TUTTI_BROADCAST, FAR, 0, 0, 0, "chain",
