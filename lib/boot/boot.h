@@ -78,10 +78,10 @@ enum tutti_news_kind {
 	TUTTI_NEWS_DEATH,	/* `rank`'s connection ended without goodbye */
 	TUTTI_NEWS_ERROR,	/* `rank` reports an error; text says which */
 	TUTTI_NEWS_ABORT,	/* `rank` called abort */
-	/* A question of `rank` and an answer by it, for rank `code` alone; the
-	 * other fields are theirs. */
+	/* A question of `rank` for rank `code` alone, or for TUTTI_NEWS_ALL; the
+	 * other fields are theirs.  Of questions for all with one number, only
+	 * the first of any rank is passed on. */
 	TUTTI_NEWS_ASK,
-	TUTTI_NEWS_CALL,
 	/* `rank` could not do its part of split number `seq` of this
 	 * communicator, for colour `code`. */
 	TUTTI_NEWS_SPLIT,
@@ -90,6 +90,8 @@ enum tutti_news_kind {
 	 * then it is no failure, but deaths are not seen any more. */
 	TUTTI_NEWS_ROOT_LOST
 };
+
+#define TUTTI_NEWS_ALL (-1)
 
 struct tutti_news {
 	enum tutti_news_kind kind;
@@ -105,8 +107,8 @@ typedef void (*tutti_news_fn)(void *arg, const struct tutti_news *news);
 tuttiResult_t tutti_boot_listen(struct tutti_boot *b, tutti_news_fn fn,
 				void *arg);
 
-/* Tell all other ranks, or the one it is for; never blocks, any thread.  Also when the root is
- * gone: then it does nothing. */
+/* Tell all other ranks, or the one it is for; never blocks, any thread.  Also
+ * when the root is gone: then it does nothing. */
 void tutti_boot_tell(struct tutti_boot *b, const struct tutti_news *news);
 
 /* The own address by which other hosts reach this rank: that of the control

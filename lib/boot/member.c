@@ -534,6 +534,8 @@ void tutti_boot_tell(struct tutti_boot *b, const struct tutti_news *news)
 	tutti_put32(p->data + FRAME_BYTES + NEWS_RANK, (uint32_t)news->rank);
 	tutti_put32(p->data + FRAME_BYTES + NEWS_CODE, (uint32_t)news->code);
 	memcpy(p->data + FRAME_BYTES + NEWS_BYTES, news->text, len);
+	tutti_log(TUTTI_LOG_TRACE, "tells news of kind %d, number %llu: %s",
+		  (int)news->kind, (unsigned long long)news->seq, news->text);
 	if (b->here) {
 		tutti_root_news(b->serial, b->rank, p);
 		return;

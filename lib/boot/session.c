@@ -27,6 +27,7 @@
 #define NRANKS_MAX (1 << 20)
 #define FAILED_MAX 64		/* failed sessions that are remembered */
 #define QUEUE_MAX (1 << 20)	/* bytes behind which news is not queued */
+#define ASKED_MAX 64		/* questions for all that are remembered */
 
 enum member_state {
 	MEMBER_ABSENT,
@@ -71,6 +72,11 @@ struct root_session {
 	int64_t deadline_ns;	/* of the start, then of the gather */
 	struct gather gather;
 	struct tutti_told failed;
+	/* Numbers of the last questions for all; and were all told that calls
+	 * differ?  Many ranks find out at once. */
+	uint64_t asked[ASKED_MAX];
+	unsigned int nasked;
+	bool differ;
 };
 
 static const char *who(const struct root_session *s, int rank,
@@ -411,17 +417,45 @@ static void spread(struct root_session *s, int but, struct tutti_packet *p)
 			send_to(s, i, p);
 }
 
+static bool asked_before(struct root_session *s, uint64_t seq)
+{
+	unsigned int n = s->nasked < ASKED_MAX ? s->nasked : ASKED_MAX;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (s->asked[i] == seq)
+			return true;
+	s->asked[s->nasked++ % ASKED_MAX] = seq;
+	return false;
+}
+
+/* All know already: a rank keeps its first error. */
+static bool told_before(struct root_session *s, int32_t code)
+{
+	bool before = s->differ;
+
+	if (code != tuttiInvalidUsage)
+		return false;
+	s->differ = true;
+	return before;
+}
+
 /* A rank's news go to all others, or to the one they are for. */
 static void pass_on(struct root_session *s, int from, struct tutti_packet *p)
 {
 	const uint8_t *data = p->data + FRAME_BYTES;
 	uint32_t kind = tutti_get32(data + NEWS_KIND);
-	uint32_t to = tutti_get32(data + NEWS_CODE);
+	int32_t code = (int32_t)tutti_get32(data + NEWS_CODE);
 
-	if (kind != TUTTI_NEWS_ASK && kind != TUTTI_NEWS_CALL)
+	if (kind == TUTTI_NEWS_ASK && code != TUTTI_NEWS_ALL) {
+		if (code >= 0 && code < s->nranks)
+			send_to(s, code, p);
+		return;
+	}
+	if (kind == TUTTI_NEWS_ASK &&
+	    asked_before(s, tutti_get64(p->data + FRAME_SEQ)))
+		return;
+	if (kind != TUTTI_NEWS_ERROR || !told_before(s, code))
 		spread(s, from, p);
-	else if (to < (uint32_t)s->nranks)
-		send_to(s, (int)to, p);
 }
 
 static void spread_death(struct root_session *s, int rank, int err)

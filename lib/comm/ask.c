@@ -1,195 +1,123 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that differ between ranks: whose, and what each called.  A message
- * carries only a hash of its call, so the other rank's call is read from its
- * board, or asked for by news where no memory is shared.  The helper thread of
- * the asked rank answers, so it may be blocked or busy meanwhile.
+ * Calls that differ between ranks: whose, and what each called.
+ *
+ * A message carries only a hash of its call, and a rank may wait for one that
+ * never comes.  So who found a wrong hash, or has waited long, tells its call:
+ * to all ranks, or where a pair of ranks has to agree to the other one.  Who
+ * hears of it compares, in the helper thread, so it may be blocked, busy or
+ * idle meanwhile; a rank that has not called yet compares when it has.  Nobody
+ * answers but by failing the communicator for all.  Ranks of a node read each
+ * other's boards instead.
  */
 #include "config.h"
 
 #include "base/clock.h"
+#include "base/loop.h"
 #include "comm/comm.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* An answer passes two helper threads. */
-#define ANSWER_NS 2000000000
+/* How long who found a wrong hash waits for the other rank to say why. */
+#define ANSWER_NS 500000000
 #define LOOK_NS 500000
-/* How far back a difference may lie that shows only now: a broadcast whose
- * root waits for nobody, say. */
-#define BACK 8
+/* What could not be compared yet is looked at again after that long. */
+#define POLL_NS 100000000
 #define CALL_TEXT 128
 
-/* ---- Questions ----------------------------------------------------------- */
+/* What `rank` called as that number. */
+struct question {
+	int rank;
+	uint64_t seq;
+	enum tutti_ask what;
+	/* Of a collective: a digest of counts that all know, or 0.  Of a pair:
+	 * elements that go to the other rank and come from it.  Of a range: see
+	 * narrow. */
+	uint64_t a, b;
+	int from, to;
+	char call[CALL_TEXT];
+};
 
-/* A question's text is its kind and, about counts, a range of ranks; the answer
- * repeats it, and goes on after a bar. */
-static void ask(struct tuttiComm *comm, int peer, enum tutti_ask what,
-		uint64_t seq, int from, int to)
+struct tutti_open {
+	struct tutti_open *next;
+	struct question q;
+};
+
+static void send(struct tuttiComm *comm, int to, const struct question *q)
 {
-	struct tutti_question q = { .peer = peer, .seq = seq };
 	struct tutti_news news = { .kind = TUTTI_NEWS_ASK,
-				   .rank = comm->rank, .code = peer,
-				   .seq = seq };
+				   .rank = comm->rank, .code = to,
+				   .seq = q->seq };
 
-	snprintf(q.what, sizeof(q.what), "%d %d %d", (int)what, from, to);
-	snprintf(news.text, sizeof(news.text), "%s", q.what);
-	pthread_mutex_lock(&comm->lock);
-	comm->question = q;
-	pthread_mutex_unlock(&comm->lock);
+	snprintf(news.text, sizeof(news.text), "%d %llu %llu %d %d %s",
+		 (int)q->what, (unsigned long long)q->a,
+		 (unsigned long long)q->b, q->from, q->to, q->call);
 	tutti_boot_tell(comm->boot, &news);
 }
 
-void tutti_ask(struct tuttiComm *comm, int peer, enum tutti_ask what,
-	       uint64_t seq)
+static bool read_question(const struct tutti_news *news, struct question *q)
 {
-	ask(comm, peer, what, seq, 0, comm->ranks);
-}
+	unsigned long long a, b;
+	int what, at = 0;
 
-bool tutti_ask_answer(struct tuttiComm *comm, char *out, size_t cap)
-{
-	bool answered;
-
-	pthread_mutex_lock(&comm->lock);
-	answered = comm->question.answered;
-	if (answered)
-		snprintf(out, cap, "%s", comm->question.text);
-	pthread_mutex_unlock(&comm->lock);
-	return answered;
-}
-
-/* What this rank called, about counts with two numbers before it; false if it
- * has not called yet. */
-static bool recall(struct tuttiComm *comm, const struct tutti_news *asked,
-		   char *out, size_t cap)
-{
-	int what, from, to;
-	uint64_t a, b;
-
-	if (sscanf(asked->text, "%d %d %d", &what, &from, &to) != 3)
+	memset(q, 0, sizeof(*q));
+	if (sscanf(news->text, "%d %llu %llu %d %d %n", &what, &a, &b,
+		   &q->from, &q->to, &at) != 5 || !at)
 		return false;
-	if (what == TUTTI_ASK_SENT || what == TUTTI_ASK_RECEIVED)
-		return tutti_board_message(comm, asked->rank,
-					   what == TUTTI_ASK_SENT, asked->seq,
-					   out, cap);
-	if (!tutti_board_collective(comm, comm->rank, asked->seq, out, cap))
-		return false;
-	if (what != TUTTI_ASK_COUNTS)
-		return true;
-	if (tutti_counts_tell(comm, asked->rank, asked->seq, from, to, &a,
-			      &b)) {
-		char call[CALL_TEXT];
-
-		snprintf(call, sizeof(call), "%s", out);
-		snprintf(out, cap, "%llu %llu %.80s", (unsigned long long)a,
-			 (unsigned long long)b, call);
-	}
+	q->rank = news->rank;
+	q->seq = news->seq;
+	q->what = (enum tutti_ask)what;
+	q->a = a;
+	q->b = b;
+	snprintf(q->call, sizeof(q->call), "%.*s", CALL_TEXT - 1,
+		 news->text + at);
 	return true;
 }
 
-static void answer(struct tuttiComm *comm, const struct tutti_news *asked)
-{
-	struct tutti_news news = { .kind = TUTTI_NEWS_CALL,
-				   .rank = comm->rank, .code = asked->rank,
-				   .seq = asked->seq };
-	char call[CALL_TEXT];
+/* ---- Comparing ----------------------------------------------------------- */
 
-	if (!recall(comm, asked, call, sizeof(call)))
-		return;
-	snprintf(news.text, sizeof(news.text), "%.*s|%s",
-		 (int)sizeof(comm->question.what) - 1, asked->text, call);
-	tutti_boot_tell(comm->boot, &news);
+static tuttiResult_t fail_differ(struct tuttiComm *comm, const char *number,
+				 int rank, const char *call, int other,
+				 const char *other_call)
+{
+	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
+			       "calls differ: as %s, rank %d called %s, but "
+			       "rank %d called %s", number, rank, call, other,
+			       other_call);
 }
 
-static void take_answer(struct tuttiComm *comm, const struct tutti_news *news)
+static tuttiResult_t differ_operation(struct tuttiComm *comm, uint64_t seq,
+				      int rank, const char *call, int other,
+				      const char *other_call)
 {
-	struct tutti_question *q = &comm->question;
-	const char *text = strchr(news->text, '|');
-	size_t n = text ? (size_t)(text - news->text) : 0;
+	char number[64];
 
-	pthread_mutex_lock(&comm->lock);
-	if (n && q->peer == news->rank && q->seq == news->seq &&
-	    strlen(q->what) == n && !memcmp(q->what, news->text, n)) {
-		snprintf(q->text, sizeof(q->text), "%.*s",
-			 (int)sizeof(q->text) - 1, text + 1);
-		q->answered = true;
-	}
-	pthread_mutex_unlock(&comm->lock);
-	tutti_comm_ring(comm);
+	snprintf(number, sizeof(number), "operation %llu",
+		 (unsigned long long)seq);
+	return fail_differ(comm, number, rank, call, other, other_call);
 }
 
-void tutti_ask_news(struct tuttiComm *comm, const struct tutti_news *news)
+static tuttiResult_t differ_message(struct tuttiComm *comm, uint64_t seq,
+				    int rank, const char *call, int other,
+				    const char *other_call)
 {
-	if (news->code != comm->rank)
-		return;
-	if (news->kind == TUTTI_NEWS_ASK)
-		answer(comm, news);
-	else
-		take_answer(comm, news);
-}
+	char number[64];
 
-/* ---- Differences --------------------------------------------------------- */
-
-/* Wait for a moment for the answer to what was asked. */
-static bool wait_answer(struct tuttiComm *comm, char *out, size_t cap,
-			int64_t deadline_ns)
-{
-	struct timespec pause = { .tv_nsec = LOOK_NS };
-
-	while (!atomic_load(&comm->error) && tutti_now_ns() < deadline_ns) {
-		if (tutti_ask_answer(comm, out, cap))
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-static bool ask_and_wait(struct tuttiComm *comm, int peer, enum tutti_ask what,
-			 uint64_t seq, char *out, size_t cap,
-			 int64_t deadline_ns)
-{
-	tutti_ask(comm, peer, what, seq);
-	return wait_answer(comm, out, cap, deadline_ns);
-}
-
-static enum tutti_ask other_half(const struct tutti_call *call)
-{
-	if (call->coll != TUTTI_SENDRECV)
-		return TUTTI_ASK_COLLECTIVE;
-	return call->sending ? TUTTI_ASK_RECEIVED : TUTTI_ASK_SENT;
+	snprintf(number, sizeof(number), "message %llu of this pair",
+		 (unsigned long long)seq);
+	return fail_differ(comm, number, rank, call, other, other_call);
 }
 
 /* "send of 5 float" goes with "recv of 5 float". */
-static bool agrees(const struct tutti_call *call, const char *mine,
-		   const char *other)
+static bool halves_agree(const char *a, const char *b)
 {
-	if (call->coll == TUTTI_SENDRECV) {
-		mine = strchr(mine, ' ');
-		other = strchr(other, ' ');
-	}
-	return mine && other && !strcmp(mine, other);
+	a = strchr(a, ' ');
+	b = strchr(b, ' ');
+	return a && b && !strcmp(a, b);
 }
-
-static tuttiResult_t mismatch_of_message(struct tuttiComm *comm,
-					 const struct tutti_call *call,
-					 uint64_t seq, int peer)
-{
-	char mine[CALL_TEXT], other[CALL_TEXT];
-
-	tutti_call_describe(call, mine, sizeof(mine));
-	if (!ask_and_wait(comm, peer, other_half(call), seq, other,
-			  sizeof(other), tutti_now_ns() + ANSWER_NS))
-		snprintf(other, sizeof(other), "something else");
-	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-			       "calls differ: as message %llu of this pair, "
-			       "rank %d called %s, but rank %d called %s",
-			       (unsigned long long)seq, comm->rank, mine, peer,
-			       other);
-}
-
-/* ---- Counts of v-forms ---------------------------------------------------- */
 
 static void add(char *text, const char *fmt, uint64_t count, int rank)
 {
@@ -199,169 +127,319 @@ static void add(char *text, const char *fmt, uint64_t count, int rank)
 		 rank);
 }
 
-static bool ask_counts(struct tuttiComm *comm, int peer, uint64_t seq,
-		       int from, int to, uint64_t theirs[2],
-		       int64_t deadline_ns)
+static int middle(int from, int to)
 {
-	unsigned long long a, b;
-	char text[CALL_TEXT];
-
-	ask(comm, peer, TUTTI_ASK_COUNTS, seq, from, to);
-	if (!wait_answer(comm, text, sizeof(text), deadline_ns) ||
-	    sscanf(text, "%llu %llu", &a, &b) != 2)
-		return false;
-	theirs[0] = a;
-	theirs[1] = b;
-	return true;
+	return from + (to - from + 1) / 2;
 }
 
-/* Do the counts from `from` to `to` - 1 differ between this rank and `peer`?
- * False too if there is no answer. */
-static bool range_differs(struct tuttiComm *comm, int peer, uint64_t seq,
-			  int from, int to, uint64_t mine[2],
-			  uint64_t theirs[2], int64_t deadline_ns)
+/* Both know that counts from q->from to q->to - 1 differ.  Tell the other
+ * rank a digest of the first half. */
+static void ask_range(struct tuttiComm *comm, int to, struct question *q)
 {
-	return tutti_counts_tell(comm, peer, seq, from, to, &mine[0],
-				 &mine[1]) &&
-	       ask_counts(comm, peer, seq, from, to, theirs, deadline_ns) &&
-	       mine[0] != theirs[0];
+	q->what = TUTTI_ASK_RANGE;
+	if (tutti_counts_tell(comm, to, q->seq, q->from,
+			      middle(q->from, q->to), &q->a, &q->b))
+		send(comm, to, q);
 }
 
-/* All know all counts: search the first that differs by halves. */
-static bool common_differs(struct tuttiComm *comm, uint64_t seq, int peer,
-			   char *mine, char *other, int64_t deadline_ns)
+/* q->a is their digest of the first half, or the one count that is left.  The
+ * range becomes half as long each time one of the two gets it. */
+static void narrow(struct tuttiComm *comm, struct question *q, char *mine)
 {
-	int from = 0, to = comm->ranks;
-	uint64_t own[2], theirs[2];
+	int half = middle(q->from, q->to);
+	uint64_t own, none;
 
-	if (!range_differs(comm, peer, seq, from, to, own, theirs,
-			   deadline_ns))
-		return false;
-	while (to - from > 1) {
-		int middle = from + (to - from) / 2;
-
-		if (range_differs(comm, peer, seq, from, middle, own, theirs,
-				  deadline_ns))
-			to = middle;
-		else
-			from = middle;
+	if (q->from < 0 || q->from >= q->to ||
+	    !tutti_counts_tell(comm, q->rank, q->seq, q->from, half, &own,
+			       &none))
+		return;
+	if (q->to - q->from == 1) {
+		add(q->call, ", %llu of rank %d", q->a, q->from);
+		add(mine, ", %llu of rank %d", own, q->from);
+		differ_operation(comm, q->seq, q->rank, q->call, comm->rank,
+				 mine);
+		return;
 	}
-	if (!range_differs(comm, peer, seq, from, to, own, theirs,
-			   deadline_ns))
-		return false;
-	add(mine, ", %llu of rank %d", own[0], from);
-	add(other, ", %llu of rank %d", theirs[0], from);
-	return true;
+	if (own != q->a)
+		q->to = half;
+	else
+		q->from = half;
+	snprintf(q->call, sizeof(q->call), "%s", mine);
+	ask_range(comm, q->rank, q);
 }
 
 /* Each knows what it gives to the other and what it expects from it. */
-static bool pair_differs(struct tuttiComm *comm, uint64_t seq, int peer,
-			 char *mine, char *other, int64_t deadline_ns)
+static void compare_pair(struct tuttiComm *comm, struct question *q,
+			 char *mine)
 {
-	uint64_t own[2], theirs[2];
+	uint64_t to, from;
 
-	if (!tutti_counts_tell(comm, peer, seq, 0, 0, &own[0], &own[1]) ||
-	    !ask_counts(comm, peer, seq, 0, 0, theirs, deadline_ns))
-		return false;
-	if (own[0] != theirs[1]) {
-		add(mine, ", %llu to rank %d", own[0], peer);
-		add(other, ", %llu from rank %d", theirs[1], comm->rank);
+	if (!tutti_counts_tell(comm, q->rank, q->seq, 0, 0, &to, &from))
+		return;
+	if (q->a != from) {
+		add(q->call, ", %llu to rank %d", q->a, comm->rank);
+		add(mine, ", %llu from rank %d", from, q->rank);
+	} else if (q->b != to) {
+		add(q->call, ", %llu from rank %d", q->b, comm->rank);
+		add(mine, ", %llu to rank %d", to, q->rank);
+	} else {
+		return;
+	}
+	differ_operation(comm, q->seq, q->rank, q->call, comm->rank, mine);
+}
+
+static void compare_collective(struct tuttiComm *comm, struct question *q)
+{
+	char mine[CALL_TEXT];
+	uint64_t own, none;
+
+	/* Too long ago: nothing can be said. */
+	if (!tutti_board_collective(comm, comm->rank, q->seq, mine,
+				    sizeof(mine)))
+		return;
+	if (strcmp(mine, q->call)) {
+		differ_operation(comm, q->seq, q->rank, q->call, comm->rank,
+				 mine);
+	} else if (q->what == TUTTI_ASK_PAIR) {
+		compare_pair(comm, q, mine);
+	} else if (q->what == TUTTI_ASK_RANGE) {
+		narrow(comm, q, mine);
+	} else if (tutti_counts_are_common(comm, q->seq) &&
+		   tutti_counts_tell(comm, q->rank, q->seq, 0, comm->ranks,
+				     &own, &none) && own != q->a) {
+		q->from = 0;
+		q->to = comm->ranks;
+		ask_range(comm, q->rank, q);
+	}
+}
+
+static void compare_message(struct tuttiComm *comm, const struct question *q)
+{
+	char mine[CALL_TEXT];
+
+	if (tutti_board_message(comm, q->rank, q->what == TUTTI_ASK_SENT,
+				q->seq, mine, sizeof(mine)) &&
+	    !halves_agree(mine, q->call))
+		differ_message(comm, q->seq, q->rank, q->call, comm->rank,
+			       mine);
+}
+
+/* False if this rank has not called that yet. */
+static bool compare(struct tuttiComm *comm, struct question *q)
+{
+	bool sent = q->what == TUTTI_ASK_SENT;
+
+	if (sent || q->what == TUTTI_ASK_RECEIVED) {
+		if (!tutti_board_message_begun(comm, q->rank, sent, q->seq))
+			return false;
+		compare_message(comm, q);
 		return true;
 	}
-	add(mine, ", %llu from rank %d", own[1], peer);
-	add(other, ", %llu to rank %d", theirs[0], comm->rank);
-	return own[1] != theirs[0];
-}
-
-/* Was number seq a v-form on both ranks, and do they disagree about a count?
- * Then adds it to both descriptions. */
-static bool counts_differ(struct tuttiComm *comm, uint64_t seq, int peer,
-			  char *mine, char *other, int64_t deadline_ns)
-{
-	if (tutti_counts_are_common(comm, seq))
-		return common_differs(comm, seq, peer, mine, other,
-				      deadline_ns);
-	return pair_differs(comm, seq, peer, mine, other, deadline_ns);
-}
-
-/* Does the answer to a question about all counts differ from this rank's call,
- * which is `mine`? */
-static bool answer_differs(struct tuttiComm *comm, uint64_t seq, int peer,
-			   const char *mine, const char *text)
-{
-	unsigned long long a, b;
-	uint64_t own[2];
-	int at = 0;
-
-	if (!tutti_counts_tell(comm, peer, seq, 0, comm->ranks, &own[0],
-			       &own[1]))
+	if (!tutti_board_begun(comm, q->seq))
 		return false;
-	if (sscanf(text, "%llu %llu %n", &a, &b, &at) != 2 ||
-	    strcmp(mine, text + at))
-		return true;
+	compare_collective(comm, q);
+	return true;
+}
+
+/* ---- Questions that wait for a call -------------------------------------- */
+
+static void on_poll(void *arg, uint32_t events);
+
+/* Look again soon; not any more once the communicator ends. */
+static void poll_soon(struct tuttiComm *comm)
+{
+	pthread_mutex_lock(&comm->lock);
+	if (!comm->poll && !comm->poll_ended)
+		tutti_watch_add(&comm->poll, -1, 0, on_poll, comm);
+	if (comm->poll)
+		tutti_watch_at(comm->poll, tutti_now_ns() + POLL_NS);
+	pthread_mutex_unlock(&comm->lock);
+}
+
+static void on_poll(void *arg, uint32_t events)
+{
+	struct tuttiComm *comm = arg;
+	struct tutti_open **link = &comm->open, *o;
+
+	(void)events;
+	while ((o = *link)) {
+		if (!atomic_load(&comm->error) && !compare(comm, &o->q)) {
+			link = &o->next;
+			continue;
+		}
+		*link = o->next;
+		free(o);
+	}
+	if (comm->open)
+		poll_soon(comm);
+}
+
+void tutti_ask_news(struct tuttiComm *comm, const struct tutti_news *news)
+{
+	struct tutti_open *o;
+	struct question q;
+
+	if (atomic_load(&comm->error) || !read_question(news, &q) ||
+	    compare(comm, &q))
+		return;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return;
+	o->q = q;
+	o->next = comm->open;
+	comm->open = o;
+	poll_soon(comm);
+}
+
+void tutti_ask_end(struct tuttiComm *comm)
+{
+	struct tutti_watch *poll;
+
+	pthread_mutex_lock(&comm->lock);
+	comm->poll_ended = true;
+	poll = comm->poll;
+	comm->poll = NULL;
+	pthread_mutex_unlock(&comm->lock);
+	tutti_watch_remove(poll);
+}
+
+void tutti_ask_free(struct tuttiComm *comm)
+{
+	while (comm->open) {
+		struct tutti_open *o = comm->open;
+
+		comm->open = o->next;
+		free(o);
+	}
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+/* Tell all (-1), or one rank, what this one called as collective number seq. */
+static void ask_collective(struct tuttiComm *comm, int to, uint64_t seq)
+{
+	struct question q = { .seq = seq, .what = TUTTI_ASK_COLLECTIVE };
+
+	if (!tutti_board_collective(comm, comm->rank, seq, q.call,
+				    sizeof(q.call)))
+		return;
 	if (tutti_counts_are_common(comm, seq))
-		return own[0] != a;
-	return own[0] != b || own[1] != a;
+		tutti_counts_tell(comm, comm->rank, seq, 0, comm->ranks, &q.a,
+				  &q.b);
+	else if (to >= 0 &&
+		 tutti_counts_tell(comm, to, seq, 0, 0, &q.a, &q.b))
+		q.what = TUTTI_ASK_PAIR;
+	send(comm, to, &q);
+}
+
+static void ask_message(struct tuttiComm *comm, const struct tutti_call *call,
+			uint64_t seq)
+{
+	struct question q = { .seq = seq, .what = call->sending ?
+			      TUTTI_ASK_RECEIVED : TUTTI_ASK_SENT };
+
+	tutti_call_describe(call, q.call, sizeof(q.call));
+	send(comm, call->root, &q);
+}
+
+/* If a rank of this node called something else as number seq: why.  *all is
+ * false if there are ranks whose boards cannot be read. */
+static tuttiResult_t look_at_boards(struct tuttiComm *comm, uint64_t seq,
+				    bool *all)
+{
+	int odd = tutti_board_odd(comm, seq, all);
+	char mine[CALL_TEXT], other[CALL_TEXT];
+
+	if (odd < 0 ||
+	    !tutti_board_collective(comm, comm->rank, seq, mine,
+				    sizeof(mine)) ||
+	    !tutti_board_collective(comm, odd, seq, other, sizeof(other)))
+		return tuttiSuccess;
+	return differ_operation(comm, seq, comm->rank, mine, odd, other);
+}
+
+tuttiResult_t tutti_comm_suspect(struct tuttiComm *comm,
+				 const struct tutti_call *call, uint64_t seq,
+				 int peer, int *asked)
+{
+	int before = *asked;
+	tuttiResult_t rc;
+	bool all;
+
+	if (peer >= 0)
+		*asked = peer + 1;
+	if (call->coll == TUTTI_SENDRECV) {
+		if (!before && *asked)
+			ask_message(comm, call, seq);
+		return tuttiSuccess;
+	}
+	rc = look_at_boards(comm, seq, &all);
+	if (rc || !*asked)
+		return rc;
+	if (!before && (!all || (call->uneven &&
+				 tutti_counts_common(call->coll))))
+		ask_collective(comm, TUTTI_NEWS_ALL, seq);
+	if (*asked != before && call->uneven &&
+	    !tutti_counts_common(call->coll))
+		ask_collective(comm, peer, seq);
+	return tuttiSuccess;
+}
+
+/* Look for the first difference to `peer` of all that is remembered. */
+static tuttiResult_t look_back(struct tuttiComm *comm, uint64_t seq, int peer)
+{
+	char mine[CALL_TEXT], other[CALL_TEXT];
+	uint64_t none;
+
+	for (uint64_t back = TUTTI_BOARD_ENTRIES; back-- > 0;) {
+		uint64_t at = seq - back;
+		bool read;
+
+		if (!at || !tutti_board_collective(comm, comm->rank, at, mine,
+						   sizeof(mine)))
+			continue;
+		read = tutti_board_collective(comm, peer, at, other,
+					      sizeof(other));
+		if (read && strcmp(mine, other))
+			return differ_operation(comm, at, comm->rank, mine,
+						peer, other);
+		if (!read || tutti_counts_tell(comm, peer, at, 0, 0, &none,
+					       &none))
+			ask_collective(comm, peer, at);
+	}
+	return tuttiSuccess;
+}
+
+/* The other rank, or any that found it, fails the communicator for all. */
+static void wait_answer(const struct tuttiComm *comm)
+{
+	struct timespec pause = { .tv_nsec = LOOK_NS };
+	int64_t until = tutti_now_ns() + ANSWER_NS;
+
+	while (!atomic_load(&comm->error) && tutti_now_ns() < until)
+		nanosleep(&pause, NULL);
 }
 
 tuttiResult_t tutti_comm_mismatch(struct tuttiComm *comm,
 				  const struct tutti_call *call, uint64_t seq,
 				  int peer)
 {
-	int64_t soon = tutti_now_ns() + ANSWER_NS / 2;
-	int64_t deadline = soon + ANSWER_NS / 2;
-	char mine[CALL_TEXT], other[CALL_TEXT];
+	char mine[CALL_TEXT];
+	tuttiResult_t rc = tuttiSuccess;
 
 	if (call->coll == TUTTI_SENDRECV)
-		return mismatch_of_message(comm, call, seq, peer);
-	for (uint64_t at = seq; seq - at < BACK; at--) {
-		if (!tutti_board_collective(comm, comm->rank, at, mine,
-					    sizeof(mine)))
-			break;
-		/* A rank that has not called it yet sent its message for an
-		 * earlier one. */
-		if (!tutti_board_collective(comm, peer, at, other,
-					    sizeof(other)) &&
-		    !ask_and_wait(comm, peer, TUTTI_ASK_COLLECTIVE, at, other,
-				  sizeof(other), at == seq ? soon : deadline))
-			continue;
-		if (!strcmp(mine, other) &&
-		    !counts_differ(comm, at, peer, mine, other, deadline))
-			continue;
-		return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-				       "calls differ: as operation %llu, rank "
-				       "%d called %s, but rank %d called %s",
-				       (unsigned long long)at, comm->rank,
-				       mine, peer, other);
-	}
+		ask_message(comm, call, seq);
+	else
+		rc = look_back(comm, seq, peer);
+	if (rc)
+		return rc;
+	wait_answer(comm);
+	if (atomic_load(&comm->error))
+		return tutti_comm_error(comm);
 	tutti_call_describe(call, mine, sizeof(mine));
-	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-			       "calls differ: as operation %llu, rank %d "
-			       "called %s, but rank %d called something else",
-			       (unsigned long long)seq, comm->rank, mine,
-			       peer);
-}
-
-bool tutti_comm_suspect(struct tuttiComm *comm, const struct tutti_call *call,
-			uint64_t seq, int peer, bool ask_now)
-{
-	enum tutti_ask what = call->uneven ? TUTTI_ASK_COUNTS :
-					     other_half(call);
-	char mine[CALL_TEXT], other[CALL_TEXT];
-	struct tutti_question *q = &comm->question;
-
-	tutti_call_describe(call, mine, sizeof(mine));
-	if (call->coll != TUTTI_SENDRECV &&
-	    tutti_board_collective(comm, peer, seq, other, sizeof(other))) {
-		if (strcmp(mine, other) || !call->uneven)
-			return strcmp(mine, other) != 0;
-	}
-	if (ask_now)
-		tutti_ask(comm, peer, what, seq);
-	if (q->peer != peer || q->seq != seq ||
-	    q->what[0] != '0' + (int)what ||
-	    !tutti_ask_answer(comm, other, sizeof(other)))
-		return false;
-	return call->uneven ? answer_differs(comm, seq, peer, mine, other) :
-			      !agrees(call, mine, other);
+	if (call->coll == TUTTI_SENDRECV)
+		return differ_message(comm, seq, comm->rank, mine, peer,
+				      "something else");
+	return differ_operation(comm, seq, comm->rank, mine, peer,
+				"something else");
 }

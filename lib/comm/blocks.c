@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As many as the board has. */
+/* Fewer than the board has, since each is two numbers for each rank. */
 #define PAST 16
 
 /* The counts of one v-form.  Written by the thread inside, under the lock. */
@@ -277,8 +277,13 @@ bool tutti_counts_tell(struct tuttiComm *comm, int peer, uint64_t seq,
 
 bool tutti_counts_are_common(struct tuttiComm *comm, uint64_t seq)
 {
-	const struct tutti_blocks *b = comm->blocks;
+	const struct tutti_blocks *b;
+	bool common;
 
-	return b && b->counts && b->past[seq % PAST].seq == seq &&
-	       b->past[seq % PAST].common;
+	pthread_mutex_lock(&comm->lock);
+	b = comm->blocks;
+	common = b && b->counts && b->past[seq % PAST].seq == seq &&
+		 b->past[seq % PAST].common;
+	pthread_mutex_unlock(&comm->lock);
+	return common;
 }

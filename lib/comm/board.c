@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENTRIES 16
 /* Small messages of a pair may run ahead of their receiver by half as many; a
  * receiver never runs ahead. */
 #define SENT 128
@@ -32,7 +31,7 @@ struct entry {
 struct board {
 	_Atomic uint64_t begun;		/* last collective begun */
 	_Atomic bool left;		/* will not call anything any more */
-	struct entry entry[ENTRIES];
+	struct entry entry[TUTTI_BOARD_ENTRIES];
 };
 
 _Static_assert(sizeof(struct board) <= TUTTI_BOARD_BYTES, "fits a page");
@@ -82,14 +81,26 @@ static void entry_write(struct entry *e, const struct tutti_call *call,
 }
 
 /* False if the entry is not, or not any more, of number seq. */
-static bool entry_read(struct entry *e, struct tutti_call *call, uint64_t seq)
+static bool entry_load(struct entry *e, uint64_t *what, uint64_t *count,
+		       uint64_t seq)
 {
 	if (atomic_load_explicit(&e->seq, memory_order_acquire) != seq)
 		return false;
-	unpack(call, atomic_load_explicit(&e->what, memory_order_relaxed));
-	call->count = atomic_load_explicit(&e->count, memory_order_relaxed);
+	*what = atomic_load_explicit(&e->what, memory_order_relaxed);
+	*count = atomic_load_explicit(&e->count, memory_order_relaxed);
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&e->seq, memory_order_relaxed) == seq;
+}
+
+static bool entry_read(struct entry *e, struct tutti_call *call, uint64_t seq)
+{
+	uint64_t what, count;
+
+	if (!entry_load(e, &what, &count, seq))
+		return false;
+	unpack(call, what);
+	call->count = count;
+	return true;
 }
 
 tuttiResult_t tutti_board_open(struct tuttiComm *comm)
@@ -152,7 +163,7 @@ void tutti_board_begin(struct tuttiComm *comm, const struct tutti_call *call,
 		return;
 	}
 	b = board_of(comm, comm->rank);
-	entry_write(&b->entry[seq % ENTRIES], call, seq);
+	entry_write(&b->entry[seq % TUTTI_BOARD_ENTRIES], call, seq);
 	atomic_store_explicit(&b->begun, seq, memory_order_release);
 }
 
@@ -186,7 +197,7 @@ bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
 	struct board *b = board_of(comm, rank);
 	struct tutti_call call;
 
-	if (!b || !entry_read(&b->entry[seq % ENTRIES], &call, seq))
+	if (!b || !entry_read(&b->entry[seq % TUTTI_BOARD_ENTRIES], &call, seq))
 		return false;
 	tutti_call_describe(&call, out, cap);
 	return true;
@@ -203,6 +214,54 @@ bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
 		return false;
 	tutti_call_describe(&call, out, cap);
 	return true;
+}
+
+/* Is `begun`, 0 if nothing was, number seq or later? */
+static bool reaches(uint64_t begun, uint64_t seq)
+{
+	return begun && (int64_t)(begun - seq) >= 0;
+}
+
+bool tutti_board_begun(struct tuttiComm *comm, uint64_t seq)
+{
+	struct board *b = board_of(comm, comm->rank);
+
+	/* Partner: the store in tutti_board_begin, after the entry's. */
+	return reaches(atomic_load_explicit(&b->begun, memory_order_acquire),
+		       seq);
+}
+
+bool tutti_board_message_begun(struct tuttiComm *comm, int peer, bool sending,
+			       uint64_t seq)
+{
+	struct pair *p = atomic_load_explicit(&comm->book->pair[peer],
+					      memory_order_acquire);
+
+	/* While it is written, it is 0: not yet. */
+	return p && reaches(atomic_load_explicit(
+		&message_entry(p, sending, seq)->seq, memory_order_acquire),
+			    seq);
+}
+
+int tutti_board_odd(struct tuttiComm *comm, uint64_t seq, bool *all)
+{
+	struct board *own = board_of(comm, comm->rank);
+	uint32_t at = seq % TUTTI_BOARD_ENTRIES;
+	uint64_t what, count, other_what, other_count;
+	bool mine = entry_load(&own->entry[at], &what, &count, seq);
+
+	*all = true;
+	for (int r = 0; r < comm->ranks; r++) {
+		struct board *b = board_of(comm, r);
+
+		if (!b)
+			*all = false;
+		else if (mine && entry_load(&b->entry[at], &other_what,
+					    &other_count, seq) &&
+			 (what != other_what || count != other_count))
+			return r;
+	}
+	return -1;
 }
 
 bool tutti_board_left(struct tuttiComm *comm, int rank)

@@ -106,19 +106,18 @@ tuttiResult_t tutti_comm_fail(struct tuttiComm *comm, tuttiResult_t rc,
 {
 	char text[TUTTI_ERROR_TEXT];
 	struct tutti_news news = { .kind = TUTTI_NEWS_ERROR,
-				   .rank = comm->rank, .code = (int32_t)rc,
-				   .seq = comm->seq };
+				   .rank = comm->rank, .code = (int32_t)rc };
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (set_error(comm, rc, text)) {
+	snprintf(news.text, sizeof(news.text), "%.500s", text);
+	/* Once the error is set, the thread inside may come out, and leave. */
+	if (tell && !atomic_load(&comm->error))
+		tutti_boot_tell(comm->boot, &news);
+	if (set_error(comm, rc, text))
 		tutti_info("%s", text);
-		snprintf(news.text, sizeof(news.text), "%.500s", text);
-		if (tell)
-			tutti_boot_tell(comm->boot, &news);
-	}
 	return tutti_comm_error(comm);
 }
 
@@ -154,7 +153,6 @@ static void on_news(void *arg, const struct tutti_news *news)
 			on_death(comm, news);
 		return;
 	case TUTTI_NEWS_ASK:
-	case TUTTI_NEWS_CALL:
 		tutti_ask_news(comm, news);
 		return;
 	case TUTTI_NEWS_SPLIT:
@@ -288,7 +286,6 @@ static tuttiResult_t allocate(struct tuttiComm *comm)
 	if (!comm->node || !comm->via || !comm->p2p_sent ||
 	    !comm->p2p_received)
 		return tutti_fail(tuttiSystemError, "out of memory");
-	comm->question.peer = -1;
 	comm->seq = (uint64_t)tutti_setting(TUTTI_SET_DEBUG_SEQ_START);
 	for (size_t r = 0; r < n; r++) {
 		comm->via[r] = -1;
@@ -301,6 +298,7 @@ static tuttiResult_t allocate(struct tuttiComm *comm)
 
 static void free_all(struct tuttiComm *comm)
 {
+	tutti_ask_free(comm);
 	tutti_board_close(comm);
 	tutti_peers_close(comm);
 	tutti_plans_free(comm);
@@ -369,6 +367,7 @@ bool tutti_comm_claim(struct tuttiComm *comm)
 void tutti_comm_destroy(struct tuttiComm *comm)
 {
 	tutti_family_leave(comm);
+	tutti_ask_end(comm);
 	/* No handler runs after this. */
 	tutti_boot_leave(comm->boot);
 	free_all(comm);

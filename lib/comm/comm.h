@@ -62,15 +62,7 @@ struct tutti_blocks;
 struct tutti_registration;
 struct tutti_queue;
 struct tutti_split_want;
-
-/* A question to another rank. */
-struct tutti_question {
-	int peer;			/* -1: none is open */
-	uint64_t seq;
-	char what[64];			/* as it was sent */
-	bool answered;
-	char text[128];
-};
+struct tutti_open;
 
 struct tuttiComm {
 	_Atomic uint64_t magic;
@@ -127,7 +119,9 @@ struct tuttiComm {
 	char error_text[TUTTI_ERROR_TEXT];
 	struct tutti_news death;	/* a rank that went without goodbye */
 	int64_t death_ns;		/* when we heard; 0: none */
-	struct tutti_question question;
+	struct tutti_watch *poll;	/* see ask.c; NULL until needed */
+	bool poll_ended;
+	struct tutti_open *open;	/* of the helper thread alone */
 	struct tuttiComm *next;		/* among the destroyed */
 };
 
@@ -326,6 +320,9 @@ void tutti_family_abort(struct tuttiComm *comm, int by);
 /* Fail a communicator because of an abort, and tell. */
 void tutti_comm_abort_from(struct tuttiComm *comm, const char *text);
 
+/* How many collectives a rank remembers. */
+#define TUTTI_BOARD_ENTRIES 64
+
 /* Each rank's page of recent calls, readable by its node.  Closing, before the
  * transports close, leaves a note for those who wait for this rank. */
 tuttiResult_t tutti_board_open(struct tuttiComm *comm);
@@ -339,6 +336,14 @@ bool tutti_board_collective(struct tuttiComm *comm, int rank, uint64_t seq,
 /* Describe this rank's own message number seq to or from `peer`. */
 bool tutti_board_message(struct tuttiComm *comm, int peer, bool sending,
 			 uint64_t seq, char *out, size_t cap);
+/* Has this rank begun that collective, or message?  Any thread. */
+bool tutti_board_begun(struct tuttiComm *comm, uint64_t seq);
+bool tutti_board_message_begun(struct tuttiComm *comm, int peer, bool sending,
+			       uint64_t seq);
+/* The lowest rank of this node whose collective number seq is known and differs
+ * from this rank's, or -1; *all is false if the board of a rank cannot be
+ * read. */
+int tutti_board_odd(struct tuttiComm *comm, uint64_t seq, bool *all);
 /* Did `rank`, of this node, leave? */
 bool tutti_board_left(struct tuttiComm *comm, int rank);
 /* "all_reduce of 100 float, sum". */
@@ -348,29 +353,32 @@ void tutti_call_describe(const struct tutti_call *call, char *out, size_t cap);
 bool tutti_board_missing(struct tuttiComm *comm, uint64_t seq, char *out,
 			 size_t cap);
 
-/* Ask `peer` what it called as that number: a collective, the other half of a
- * message that this rank is `sending` or receives, or counts of a v-form as in
- * tutti_counts_tell.  The answer is there once tutti_ask_answer is true; a
- * rank that has not called yet does not answer. */
+/* What a rank tells others about its call, for them to compare: a collective;
+ * its half of a message, by what the other half is; counts of a v-form that the
+ * two must agree on; the same of one whose counts all know, for a search. */
 enum tutti_ask {
 	TUTTI_ASK_COLLECTIVE, TUTTI_ASK_SENT, TUTTI_ASK_RECEIVED,
-	TUTTI_ASK_COUNTS
+	TUTTI_ASK_PAIR, TUTTI_ASK_RANGE
 };
-void tutti_ask(struct tuttiComm *comm, int peer, enum tutti_ask what,
-	       uint64_t seq);
-bool tutti_ask_answer(struct tuttiComm *comm, char *out, size_t cap);
-/* News of either kind came; in the helper thread. */
+/* Such news came; in the helper thread. */
 void tutti_ask_news(struct tuttiComm *comm, const struct tutti_news *news);
+/* Compare nothing any more on time; before the bootstrap is left. */
+void tutti_ask_end(struct tuttiComm *comm);
+/* Free; after it. */
+void tutti_ask_free(struct tuttiComm *comm);
 
-/* Why `peer`'s call differs from this rank's number `seq`, or an earlier one
- * of theirs.  Fails the communicator. */
+/* A message of another call came from `peer`, while this rank was in number
+ * `seq`: fail the communicator with the first difference of the two. */
 tuttiResult_t tutti_comm_mismatch(struct tuttiComm *comm,
 				  const struct tutti_call *call, uint64_t seq,
 				  int peer);
-/* Does `peer`, for which this rank has waited long, call something else?
- * Looks or asks, and does not wait for the answer. */
-bool tutti_comm_suspect(struct tuttiComm *comm, const struct tutti_call *call,
-			uint64_t seq, int peer, bool ask_now);
+/* This rank has waited long in number `seq`, now for `peer` (-1: nobody).
+ * Fails if a rank of the node called something else, and tells others about
+ * this call as far as `asked` says that they were not told: 0 at first.  Does
+ * not wait. */
+tuttiResult_t tutti_comm_suspect(struct tuttiComm *comm,
+				 const struct tutti_call *call, uint64_t seq,
+				 int peer, int *asked);
 
 /* Wake the thread inside, wherever it waits. */
 void tutti_comm_ring(struct tuttiComm *comm);

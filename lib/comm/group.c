@@ -385,6 +385,7 @@ static tuttiResult_t begin_from(struct tutti_queue *q, struct tutti_task *t,
 		t->call = &it->call;
 		t->seq = it->seq;
 		t->next = it->next;
+		t->asked = 0;
 		rc = tutti_flight_begin(&q->flight, t, &it->recipe, it->hash,
 					more);
 		if (rc || *more)

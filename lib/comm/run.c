@@ -16,10 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-/* After that long, ask whether the awaited rank calls something else, and then
- * again after twice as long; of several operations, one after another. */
+/* After that long, look whether another rank calls something else, and again
+ * and again; what has to be sent for it is sent once. */
 #define SUSPECT_NS 100000000
-#define NEXT_ASK_NS 100000000
+#define LOOK_AGAIN_NS 20000000
 /* A rank that fails tells the others and goes; its connection may be seen to
  * end before its news has come. */
 #define FAULT_GRACE_NS 500000000
@@ -146,29 +146,24 @@ static tuttiResult_t check_fault(struct tutti_flight *f, struct tutti_task *t,
 			       f->comm->rank, tutti_host_name(), c->peer, why);
 }
 
-/* No wrong message came, but perhaps the awaited rank sends none at all.  One
- * question can be open at a time. */
+/* No wrong message came, but perhaps an awaited one never will. */
 static tuttiResult_t check_calls(struct tutti_flight *f, int64_t waited_ns)
 {
-	int asks = -1;
+	tuttiResult_t rc = tuttiSuccess;
 
+	/* A new wait began. */
 	if (waited_ns < SUSPECT_NS)
+		f->suspect_ns = SUSPECT_NS;
+	if (waited_ns < f->suspect_ns)
 		return tuttiSuccess;
-	if (waited_ns >= f->suspect_ns) {
-		asks = f->asked++ % f->tasks;
-		f->suspect_ns = asks == f->tasks - 1 ? 2 * waited_ns :
-						       waited_ns + NEXT_ASK_NS;
-	}
-	for (int i = 0; i < f->tasks; i++) {
-		const struct tutti_task *t = &f->task[i];
-		int peer = waits_for(t);
+	f->suspect_ns = waited_ns + LOOK_AGAIN_NS;
+	for (int i = 0; !rc && i < f->tasks; i++) {
+		struct tutti_task *t = &f->task[i];
 
-		if (peer >= 0 && tutti_comm_suspect(f->comm, t->call, t->seq,
-						    peer, i == asks))
-			return tutti_comm_mismatch(f->comm, t->call, t->seq,
-						   peer);
+		rc = tutti_comm_suspect(f->comm, t->call, t->seq, waits_for(t),
+					&t->asked);
 	}
-	return tuttiSuccess;
+	return rc;
 }
 
 /* Whom news of a death would concern at once: the awaited rank, if all that it

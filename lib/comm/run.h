@@ -19,6 +19,7 @@ struct tutti_task {
 	uint64_t seq;
 	int64_t fault_ns;	/* when its peer's connection was seen gone */
 	int next;		/* of a group: the call that follows it */
+	int asked;		/* see tutti_comm_suspect */
 };
 
 /* Those of one communicator, side by side, and how their wait stands. */
@@ -32,8 +33,7 @@ struct tutti_flight {
 				bool *more);
 	bool warned;
 	bool alarmed;		/* before the last look for messages */
-	int64_t suspect_ns;	/* of waiting, before the next peer is asked */
-	int asked;		/* tasks whose peers were asked, in this round */
+	int64_t suspect_ns;	/* of waiting, before the next suspicion */
 };
 
 /* A flight with no task yet. */

@@ -14,7 +14,7 @@
 
 #define GUARD 4096
 #define FILL 0x6b
-#define SOON_MS 8000
+#define SOON_MS 1000
 
 struct pair {
 	struct case_call usual, odd;
