@@ -78,7 +78,7 @@ static bool proven_before(const struct proof *p, const struct kept *k)
 	for (unsigned int i = 0; i < tutti_min(p->nkept, KEPT); i++) {
 		const struct kept *was = &p->kept[i];
 
-		if (was->strict == k->strict &&
+		if (was->strict >= k->strict &&
 		    was->cost.steps == k->cost.steps &&
 		    was->cost.chunks_sent == k->cost.chunks_sent &&
 		    tutti_scheds_same(was->scheds, k->scheds, p->shape.ranks))
@@ -114,11 +114,14 @@ static void tell(struct proof *p, const struct tutti_query *q, const char *why)
 static bool prove(struct proof *p, const struct tutti_query *q)
 {
 	const struct tutti_algo *algo = p->out->entry->algo;
-	struct kept k = { .cost = algo->cost(q), .strict = q->strict };
+	struct kept k = { .strict = q->strict };
 	struct tutti_verify_report rep = { 0 };
 	uint64_t events;
 	tuttiResult_t rc;
 
+	/* A composed one's cost is counted from its schedules. */
+	if (!(algo->flags & TUTTI_COMPOSED))
+		k.cost = algo->cost(q);
 	rc = tutti_scheds_build(&k.scheds, algo, q);
 	if (rc == tuttiSystemError)
 		return false;
@@ -150,7 +153,7 @@ static bool prove(struct proof *p, const struct tutti_query *q)
 }
 
 /* The forms of a query: blocks of one length or not, strict or not, mapped or
- * not. */
+ * not.  Strict first: it asks for more, of what are often the same schedules. */
 static bool prove_forms(struct proof *p, int root)
 {
 	const struct tutti_algo *algo = p->out->entry->algo;
@@ -161,7 +164,7 @@ static bool prove_forms(struct proof *p, int root)
 			.shape = &p->shape,
 			.root = root,
 			.mapped = form & 1,
-			.strict = form & 2,
+			.strict = !(form & 2),
 			.uneven = form & 4,
 			.sending = algo->coll == TUTTI_SENDRECV,
 		};

@@ -11,8 +11,11 @@
 
 #include <stdlib.h>
 
+#define NODES_MIN 512u
+#define NODES_ROOM (1u << 22)	/* at most from the start */
+
 bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks,
-		      uint32_t stride)
+		      uint32_t stride, uint64_t room)
 {
 	uint64_t leaves = (uint64_t)ranks * chunks;
 
@@ -22,8 +25,10 @@ bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks,
 	if (leaves > UINT32_MAX / 2)
 		return false;
 	x->nleaves = (uint32_t)leaves;
-	x->mask = 1023;
-	x->nodes_max = 512;
+	x->nodes_max = NODES_MIN;
+	while (x->nodes_max < room && x->nodes_max < NODES_ROOM)
+		x->nodes_max *= 2;
+	x->mask = 2 * x->nodes_max - 1;
 	x->table = calloc((size_t)x->mask + 1, sizeof(*x->table));
 	x->nodes = malloc(x->nodes_max * sizeof(*x->nodes));
 	x->seen = calloc(ranks, sizeof(*x->seen));
@@ -113,10 +118,25 @@ struct tutti_expr tutti_expr_get(const struct tutti_exprs *x, uint32_t e)
 	return leaf;
 }
 
-static uint32_t slot_of(const struct tutti_exprs *x, uint8_t kind, uint32_t a,
-			uint32_t b)
+static uint64_t hash_of(uint8_t kind, uint32_t a, uint32_t b)
 {
-	return (uint32_t)tutti_mix(kind, (uint64_t)a << 32 | b) & x->mask;
+	return tutti_mix(kind, (uint64_t)a << 32 | b);
+}
+
+/* What the table holds for node i: a part of the hash spares a look at most
+ * other nodes. */
+static uint64_t entry(uint64_t hash, uint32_t i)
+{
+	return (hash & ~(uint64_t)UINT32_MAX) | (i + 1);
+}
+
+static void put(struct tutti_exprs *x, uint64_t hash, uint32_t i)
+{
+	uint32_t s = (uint32_t)hash & x->mask;
+
+	while (x->table[s])
+		s = (s + 1) & x->mask;
+	x->table[s] = entry(hash, i);
 }
 
 /* Twice the nodes, and a table of twice their number. */
@@ -124,7 +144,7 @@ static bool grow(struct tutti_exprs *x)
 {
 	uint32_t max = 2 * x->nodes_max;
 	struct tutti_expr *nodes = realloc(x->nodes, max * sizeof(*nodes));
-	uint32_t *table;
+	uint64_t *table;
 
 	if (!nodes)
 		return false;
@@ -136,21 +156,34 @@ static bool grow(struct tutti_exprs *x)
 	free(x->table);
 	x->table = table;
 	x->mask = 2 * max - 1;
-	for (uint32_t i = 0; i < x->nnodes; i++) {
-		uint32_t s = slot_of(x, nodes[i].kind, nodes[i].a, nodes[i].b);
-
-		while (table[s])
-			s = (s + 1) & x->mask;
-		table[s] = i + 1;
-	}
+	for (uint32_t i = 0; i < x->nnodes; i++)
+		put(x, hash_of(nodes[i].kind, nodes[i].a, nodes[i].b), i);
 	return true;
+}
+
+/* The node of these, if there is one; otherwise the number after the last. */
+static uint32_t find(const struct tutti_exprs *x, uint64_t hash,
+		     enum tutti_expr_kind kind, uint32_t a, uint32_t b)
+{
+	uint32_t s = (uint32_t)hash & x->mask;
+
+	for (; x->table[s]; s = (s + 1) & x->mask) {
+		uint32_t i = (uint32_t)x->table[s] - 1;
+		const struct tutti_expr *n = &x->nodes[i];
+
+		if (x->table[s] == entry(hash, i) && n->kind == kind &&
+		    n->a == a && n->b == b)
+			return i;
+	}
+	return x->nnodes;
 }
 
 static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
 		       uint32_t a, uint32_t b)
 {
 	struct tutti_expr left, right = { 0 };
-	uint32_t s, turns = turns_of(x, a);
+	uint32_t turns = turns_of(x, a), i;
+	uint64_t hash;
 
 	if (x->nnodes == x->nodes_max &&
 	    (x->nnodes >= UINT32_MAX / 4 || !grow(x)))
@@ -160,17 +193,14 @@ static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
 		return 0;
 	a = tutti_expr_turn(x, a, -(int)turns);
 	b = tutti_expr_turn(x, b, -(int)turns);
-	s = slot_of(x, (uint8_t)kind, a, b);
-	for (; x->table[s]; s = (s + 1) & x->mask) {
-		const struct tutti_expr *n = &x->nodes[x->table[s] - 1];
-
-		if (n->kind == kind && n->a == a && n->b == b)
-			return number_of(x, x->table[s] - 1, turns);
-	}
+	hash = hash_of((uint8_t)kind, a, b);
+	i = find(x, hash, kind, a, b);
+	if (i < x->nnodes)
+		return number_of(x, i, turns);
 	left = tutti_expr_get(x, a);
 	if (b)
 		right = tutti_expr_get(x, b);
-	x->nodes[x->nnodes] = (struct tutti_expr){
+	x->nodes[i] = (struct tutti_expr){
 		.hash = tutti_mix(tutti_mix(left.hash, right.hash), kind),
 		.kind = (uint8_t)kind,
 		.a = a,
@@ -178,8 +208,9 @@ static uint32_t intern(struct tutti_exprs *x, enum tutti_expr_kind kind,
 		.leaves = left.leaves + right.leaves,
 		.chunk = left.chunk,
 	};
-	x->table[s] = ++x->nnodes;
-	return number_of(x, x->nnodes - 1, turns);
+	x->nnodes++;
+	put(x, hash, i);
+	return number_of(x, i, turns);
 }
 
 uint32_t tutti_expr_add(struct tutti_exprs *x, uint32_t a, uint32_t b)

@@ -40,17 +40,18 @@ struct tutti_exprs {
 	struct tutti_expr *nodes; /* the others; number is index + nleaves + 1,
 				   * if they do not turn */
 	uint32_t nnodes, nodes_max;
-	uint32_t *table;	/* open hash of numbers */
+	uint64_t *table;	/* open hash: index + 1 below, hash above */
 	uint32_t mask;
 	uint32_t *seen, stamp;	/* by rank, for walks */
 	uint32_t *stack;
 };
 
-/* False without memory, or for more leaves than can be numbered.  `stride`:
+/* False without memory, or for more leaves than can be numbered.  `room`: about
+ * so many others are expected.  `stride`:
  * expressions can be turned, and chunks of IN turn by this from one rank to
  * the next; TUTTI_EXPR_FIXED: they cannot. */
 bool tutti_exprs_init(struct tutti_exprs *x, uint32_t ranks, uint32_t chunks,
-		      uint32_t stride);
+		      uint32_t stride, uint64_t room);
 void tutti_exprs_fini(struct tutti_exprs *x);
 
 /* Numbers of expressions; 0 without memory. */

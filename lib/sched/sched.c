@@ -89,21 +89,6 @@ void tutti_coll_blocks(enum tutti_coll coll, int ranks, bool sending,
 	}
 }
 
-uint32_t tutti_sched_chunks(const struct tutti_sched *s, int place)
-{
-	switch (place) {
-	case TUTTI_IN:
-		return s->blocks_in * s->pieces;
-	case TUTTI_OUT:
-		return s->blocks_out * s->pieces;
-	case TUTTI_SCRATCH:
-		return s->scratch;
-	default:
-		return (s->blocks_in > s->blocks_out ? s->blocks_in :
-			s->blocks_out) * s->pieces;
-	}
-}
-
 /* Walks the runs of the lane, of which there are few. */
 const struct tutti_op *tutti_sched_op(const struct tutti_sched *s, int lane,
 				      uint32_t index, uint32_t *iter)
@@ -131,35 +116,6 @@ uint32_t tutti_sched_widest(const struct tutti_sched *s)
 		if (s->ops[i].nchunks > widest)
 			widest = s->ops[i].nchunks;
 	return widest;
-}
-
-/* v mod n, never negative; nearly always in range already. */
-static uint32_t wrap(int64_t v, uint32_t n)
-{
-	if (v >= 0 && v < (int64_t)n)
-		return (uint32_t)v;
-	if (n == 0)
-		return 0;
-	v %= (int64_t)n;
-	return (uint32_t)(v < 0 ? v + (int64_t)n : v);
-}
-
-struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
-			       const struct tutti_ref *ref, uint32_t i,
-			       uint32_t iter)
-{
-	int64_t rank = ref->rank + (int64_t)i * ref->rank_step +
-		       (int64_t)iter * ref->rank_iter;
-	int64_t chunk = ref->chunk + (int64_t)i * ref->chunk_step +
-			(int64_t)iter * ref->chunk_iter;
-	struct tutti_spot spot = {
-		.place = ref->place,
-		.rank = (int)wrap(rank, (uint32_t)s->ranks),
-	};
-
-	if (ref->place != TUTTI_MAIL)
-		spot.chunk = wrap(chunk, tutti_sched_chunks(s, ref->place));
-	return spot;
 }
 
 uint32_t tutti_refs_count(const struct tutti_ref *refs, uint32_t n)
@@ -206,8 +162,8 @@ struct tutti_spot tutti_op_length(const struct tutti_sched *s,
 	}
 	spot.place = s->blocks_in > s->blocks_out ? TUTTI_IN : TUTTI_OUT;
 	spot.rank = s->rank;
-	spot.chunk = wrap(op->piece + (int64_t)iter * op->piece_iter,
-			  tutti_sched_chunks(s, spot.place));
+	spot.chunk = tutti_wrap(op->piece + (int64_t)iter * op->piece_iter,
+				tutti_sched_chunks(s, spot.place));
 	return spot;
 }
 

@@ -163,7 +163,21 @@ struct tutti_sched {
 };
 
 /* Chunks of a place; of MAIL: those of the larger of IN and OUT. */
-uint32_t tutti_sched_chunks(const struct tutti_sched *s, int place);
+static inline uint32_t tutti_sched_chunks(const struct tutti_sched *s,
+					  int place)
+{
+	switch (place) {
+	case TUTTI_IN:
+		return s->blocks_in * s->pieces;
+	case TUTTI_OUT:
+		return s->blocks_out * s->pieces;
+	case TUTTI_SCRATCH:
+		return s->scratch;
+	default:
+		return (s->blocks_in > s->blocks_out ? s->blocks_in :
+			s->blocks_out) * s->pieces;
+	}
+}
 
 /* Operation `index` of a lane, repetitions unrolled: the record and which
  * repetition of its run it is.  Constant time for one run. */
@@ -175,9 +189,38 @@ struct tutti_spot {
 	int place, rank;
 	uint32_t chunk;
 };
-struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
-			       const struct tutti_ref *ref, uint32_t i,
-			       uint32_t iter);
+
+/* v mod n, never negative; nearly always in range, or less than n above. */
+static inline uint32_t tutti_wrap(int64_t v, uint32_t n)
+{
+	if (v >= 0 && v < (int64_t)n)
+		return (uint32_t)v;
+	if (v >= 0 && v - n < (int64_t)n)
+		return (uint32_t)(v - n);
+	if (n == 0)
+		return 0;
+	v %= (int64_t)n;
+	return (uint32_t)(v < 0 ? v + (int64_t)n : v);
+}
+
+static inline struct tutti_spot tutti_ref_at(const struct tutti_sched *s,
+					     const struct tutti_ref *ref,
+					     uint32_t i, uint32_t iter)
+{
+	int64_t rank = ref->rank + (int64_t)i * ref->rank_step +
+		       (int64_t)iter * ref->rank_iter;
+	int64_t chunk = ref->chunk + (int64_t)i * ref->chunk_step +
+			(int64_t)iter * ref->chunk_iter;
+	struct tutti_spot spot = {
+		.place = ref->place,
+		.rank = (int)tutti_wrap(rank, (uint32_t)s->ranks),
+	};
+
+	if (ref->place != TUTTI_MAIL)
+		spot.chunk = tutti_wrap(chunk,
+					tutti_sched_chunks(s, ref->place));
+	return spot;
+}
 
 /* Blocks of IN and OUT; the same on all ranks, except that either side of a
  * sendrecv has one of the two only.  Of a gather only the root has OUT, of a

@@ -346,6 +346,30 @@ static size_t acc_rows(const struct tutti_verifier *v)
 	return 2;
 }
 
+/* Sums that are made at most, and how often one is rounded or finished. */
+static uint64_t count_sums(const struct tutti_verifier *v)
+{
+	uint64_t n = 0;
+
+	for (int r = 0; v->reduces && r < v->homes; r++) {
+		const struct tutti_sched *s = v->scheds[r];
+
+		for (uint32_t k = 0; k < s->nruns; k++)
+			for (uint32_t i = 0; i < s->runs[k].nops; i++) {
+				const struct tutti_op *op =
+					&s->ops[s->runs[k].first + i];
+				uint32_t src = op->kind == TUTTI_EACH ? 0 :
+					tutti_refs_count(&s->refs[op->ref],
+							 op->nsrc);
+
+				if (src > 1 || op->flags & TUTTI_FINAL)
+					n += (uint64_t)(src + 1) *
+					     op->nchunks * s->runs[k].times;
+			}
+	}
+	return n;
+}
+
 static bool init(struct tutti_verifier *v)
 {
 	size_t lanes = (size_t)v->homes * v->lanes;
@@ -369,9 +393,11 @@ static bool init(struct tutti_verifier *v)
 					v->any->pieces :
 					tutti_sched_chunks(v->any, TUTTI_IN)),
 			      v->turn.on ? v->turn.stride[TUTTI_IN] :
-					   TUTTI_EXPR_FIXED) ||
+					   TUTTI_EXPR_FIXED,
+			      count_sums(v)) ||
 	    !tutti_mail_init(&v->mail, (uint64_t)v->homes *
-				       (uint64_t)v->ranks * v->lanes) || !tutti_memory_init(v))
+				       (uint64_t)v->ranks * v->lanes) ||
+	    !tutti_memory_init(v))
 		return tutti_verify_no_memory(v);
 	return true;
 }
@@ -425,6 +451,8 @@ tuttiResult_t tutti_sched_verify(struct tutti_sched *const *scheds, int ranks,
 		.lanes = 1,
 		.slices = tutti_max(1u, args->slices),
 		.parts = tutti_max(1u, args->parts),
+		.in_place = args->in_place || args->both,
+		.both = args->both,
 	};
 
 	*v.report = (struct tutti_verify_report){ 0 };

@@ -45,6 +45,9 @@ struct tutti_verify_args {
 	 * If more, costs are not compared. */
 	uint32_t parts;
 	bool in_place;
+	/* In place and apart by one run (verify_memory.c): what passes so passes
+	 * either way, what does not may pass yet. */
+	bool both;
 	/* If all schedules are turns of the first (verify_turn.c), prove them
 	 * by it alone: time and memory of one rank instead of all. */
 	bool turned;
@@ -98,9 +101,10 @@ tuttiResult_t tutti_scheds_build(struct tutti_sched ***out,
 void tutti_scheds_free(struct tutti_sched **scheds, int ranks);
 
 /*
- * Verify the schedules of one query, with the cost and flags that its file
- * states.  `thorough`: as tutti_algo_verify does.  Else in place and not, with
- * 2 credits, one slice and one part, and turned where that serves, from which
+ * Verify the schedules of one query, with the flags that its file states and,
+ * if it is not composed, the cost; a composed algorithm states what the run
+ * here counts.  `thorough`: as tutti_algo_verify does.  Else in place and not,
+ * with 2 credits, one slice and one part, and turned where that serves, from which
  * the rest follows:
  *  - more credits only allow more, and firing never takes away;
  *  - with S slices and 2 S credits, an order that works with one slice works

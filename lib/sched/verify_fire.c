@@ -346,7 +346,7 @@ static bool write_target(struct tutti_verifier *v, struct tutti_spot spot,
 	return true;
 }
 
-/* A copy onto itself, which is left alone. */
+/* A copy onto itself, which is left alone, in place at least. */
 static bool same_memory(struct tutti_verifier *v, struct tutti_spot a,
 			struct tutti_spot b)
 {
@@ -360,6 +360,21 @@ static bool same_memory(struct tutti_verifier *v, struct tutti_spot a,
 		return false;
 	cell = tutti_cell(v, a.rank, a.place, a.chunk);
 	return cell && cell == tutti_cell(v, b.rank, b.place, b.chunk);
+}
+
+/* Such a copy.  Of both ways to prove it is left alone in one only. */
+static bool stay(struct tutti_verifier *v, struct tutti_spot from,
+		 struct tutti_spot to, uint32_t piece, uint32_t at)
+{
+	bool ok = true;
+
+	if (!v->both || (from.place == to.place && to.place != TUTTI_IN))
+		return true;
+	for (uint32_t c = 0; ok && c < v->rec->nchunks; c++)
+		ok = tutti_memory_stay(v, next_chunk(from, c),
+				       next_chunk(to, c),
+				       next_piece(v, piece, c), at + c);
+	return ok;
 }
 
 /* The last row of v->acc goes into the one before it; false after a
@@ -421,8 +436,9 @@ static bool fire_combine(struct tutti_verifier *v, struct hand *h)
 			return false;
 	}
 	while (next_spot(v, &dst, &spot))
-		if ((nsrc > 1 || !same_memory(v, only, spot)) &&
-		    !write_target(v, spot, piece, 0, h, v->acc))
+		if (nsrc == 1 && same_memory(v, only, spot) ?
+			    !stay(v, only, spot, piece, 0) :
+			    !write_target(v, spot, piece, 0, h, v->acc))
 			return false;
 	return true;
 }
@@ -446,10 +462,13 @@ static bool fire_each(struct tutti_verifier *v, struct hand *h)
 				 i * n, h, acc + (size_t)i * n);
 	src = walk(v, false);
 	for (uint32_t i = 0; ok && next_spot(v, &dst, &to); i++) {
+		uint32_t piece = tutti_op_piece(s, v->rec, i, v->iter);
+
 		next_spot(v, &src, &from);
-		ok = same_memory(v, from, to) ||
-		     write_target(v, to, tutti_op_piece(s, v->rec, i, v->iter),
-				  i * n, h, acc + (size_t)i * n);
+		ok = same_memory(v, from, to) ?
+			     stay(v, from, to, piece, i * n) :
+			     write_target(v, to, piece, i * n, h,
+					  acc + (size_t)i * n);
 	}
 	free(acc);
 	return ok;

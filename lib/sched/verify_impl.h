@@ -44,6 +44,15 @@ struct tutti_msg {
 	struct tutti_snap *snap;	/* NULL if clocks do not travel */
 	uint32_t from_op, slice, nchunks, piece, depth;
 	uint32_t one, *values;		/* values is &one for one chunk */
+	uint32_t *many, many_max;	/* values of more, kept when it is free */
+};
+
+#define TUTTI_MSG_SLAB 256
+
+/* Messages are never given back singly. */
+struct tutti_slab {
+	struct tutti_slab *next;
+	struct tutti_msg msg[TUTTI_MSG_SLAB];
 };
 
 /* Messages under way from one rank to another in one lane. */
@@ -62,6 +71,7 @@ struct tutti_mail {
 	uint32_t mask;
 	uint64_t under_way;		/* messages */
 	struct tutti_msg *spare;
+	struct tutti_slab *slabs;
 };
 
 /* Keys are below `keys`. */
@@ -84,6 +94,7 @@ struct tutti_cell {
 	uint32_t piece, part;		/* of SCRATCH */
 	uint32_t read_by, read_at;	/* last firing, and its pair or chunk */
 	uint32_t written_by;
+	bool written;			/* by an operation, IN and OUT apart */
 };
 
 /* Who touched it last, in the sense of happened-before. */
@@ -98,6 +109,7 @@ struct tutti_memory {
 	size_t ncells;
 	struct tutti_cell *cells;
 	struct tutti_access *access;	/* NULL: one lane, own memory only */
+	struct tutti_access *apart;	/* of OUT alone, for v->both */
 	uint32_t *clocks;		/* [rank][lane][slice][width] */
 	uint32_t width;			/* entries of one clock */
 	bool global;			/* they have an entry for every rank */
@@ -133,6 +145,9 @@ uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 			   uint32_t piece, uint32_t at);
 bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 			uint32_t piece, uint32_t at, uint32_t value);
+/* A copy that stays where it is in place, and is a store to `spot` apart. */
+bool tutti_memory_stay(struct tutti_verifier *v, struct tutti_spot from,
+		       struct tutti_spot spot, uint32_t piece, uint32_t at);
 /* No access to a rank's memory after its end; all began before any ended. */
 bool tutti_memory_check_end(struct tutti_verifier *v);
 
@@ -166,6 +181,7 @@ struct tutti_verifier {
 	uint32_t slices, parts;		/* slices of a part of each chunk */
 	uint32_t widest;
 	bool reduces;
+	bool in_place, both;		/* both: and with IN and OUT apart */
 	bool failed, no_memory;
 
 	struct tutti_exprs exprs;

@@ -33,11 +33,13 @@ void tutti_mail_fini(struct tutti_mail *m)
 	for (uint32_t i = 0; m->under_way && i < m->nways; i++)
 		while (m->ways[i].count)
 			tutti_msg_free(m, tutti_mail_pop(m, &m->ways[i]));
-	while (m->spare) {
-		struct tutti_msg *msg = m->spare;
+	for (struct tutti_msg *msg = m->spare; msg; msg = msg->next)
+		free(msg->many);
+	while (m->slabs) {
+		struct tutti_slab *slab = m->slabs;
 
-		m->spare = msg->next;
-		free(msg);
+		m->slabs = slab->next;
+		free(slab);
 	}
 	free(m->table);
 	free(m->ways);
@@ -97,32 +99,46 @@ uint32_t tutti_mail_way(struct tutti_mail *m, uint64_t key)
 	return m->nways - 1;
 }
 
+static bool more_spare(struct tutti_mail *m)
+{
+	struct tutti_slab *slab = malloc(sizeof(*slab));
+
+	if (!slab)
+		return false;
+	slab->next = m->slabs;
+	m->slabs = slab;
+	for (int i = 0; i < TUTTI_MSG_SLAB; i++) {
+		slab->msg[i].next = m->spare;
+		slab->msg[i].many = NULL;
+		slab->msg[i].many_max = 0;
+		m->spare = &slab->msg[i];
+	}
+	return true;
+}
+
 struct tutti_msg *tutti_msg_new(struct tutti_mail *m, uint32_t nchunks)
 {
-	struct tutti_msg *msg = m->spare;
+	struct tutti_msg *msg;
 
-	if (msg)
-		m->spare = msg->next;
-	else
-		msg = malloc(sizeof(*msg));
-	if (!msg)
+	if (!m->spare && !more_spare(m))
 		return NULL;
-	*msg = (struct tutti_msg){ .nchunks = nchunks };
-	msg->values = &msg->one;
-	if (nchunks > 1) {
-		msg->values = malloc(nchunks * sizeof(*msg->values));
-		if (!msg->values) {
-			free(msg);
+	msg = m->spare;
+	if (nchunks > tutti_max(msg->many_max, 1u)) {
+		uint32_t *many = realloc(msg->many, nchunks * sizeof(*many));
+
+		if (!many)
 			return NULL;
-		}
+		msg->many = many;
+		msg->many_max = nchunks;
 	}
+	m->spare = msg->next;
+	msg->nchunks = nchunks;
+	msg->values = nchunks > 1 ? msg->many : &msg->one;
 	return msg;
 }
 
 void tutti_msg_free(struct tutti_mail *m, struct tutti_msg *msg)
 {
-	if (msg->values != &msg->one)
-		free(msg->values);
 	if (msg->snap && --msg->snap->users == 0)
 		free(msg->snap);
 	msg->next = m->spare;

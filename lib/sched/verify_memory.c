@@ -7,6 +7,17 @@
  * lane and own memory only, order is given and nothing is kept.  Slices never
  * meet in memory, so each slice has clocks of its own, which notifications
  * join all at once.  Time 1 is the begin of a rank, operation k is time k + 2.
+ *
+ * In place and apart at once (v->both).  The run is the one in place, where
+ * chunks of IN are cells of OUT, and every value is kept the same in both:
+ *  - IN is read only while it holds what it began with, and OUT only once an
+ *    operation has written it, as it must be when they are apart;
+ *  - a copy of IN onto itself changes nothing in place, and apart it makes the
+ *    cell one that was written, to what it holds;
+ *  - all other stores are the same, and so are messages and SCRATCH.
+ * The accesses to OUT alone are ordered a second time (m->apart), where that
+ * copy counts as a store.  What breaks one of these may still be sound, as two
+ * runs would tell; what does not is sound in place and apart.
  */
 #include "config.h"
 
@@ -70,7 +81,9 @@ static bool init_clocks(struct tutti_verifier *v)
 	m->width = m->global ? (uint32_t)v->ranks * v->lanes : v->lanes;
 	m->access = calloc(m->ncells + 1, sizeof(*m->access));
 	m->clocks = calloc(lanes * v->slices, m->width * sizeof(*m->clocks));
-	if (!m->access || !m->clocks)
+	if (v->both)
+		m->apart = calloc(m->ncells + 1, sizeof(*m->apart));
+	if (!m->access || !m->clocks || (v->both && !m->apart))
 		return false;
 	if (m->global) {
 		m->touched = calloc((size_t)v->homes * v->slices,
@@ -142,20 +155,26 @@ bool tutti_memory_init(struct tutti_verifier *v)
 			return false;
 	if (v->lanes > 1 && !init_seen(v))
 		return false;
-	for (int r = 0; v->args->in_place && r < v->homes; r++)
+	for (int r = 0; v->in_place && r < v->homes; r++)
 		fill_in_place(v, r);
 	return true;
+}
+
+static void free_access(struct tutti_access *a, size_t n)
+{
+	for (size_t i = 0; a && i < n; i++)
+		free(a[i].readers);
+	free(a);
 }
 
 void tutti_memory_fini(struct tutti_verifier *v)
 {
 	struct tutti_memory *m = &v->mem;
 
-	for (size_t i = 0; m->access && i < m->ncells; i++)
-		free(m->access[i].readers);
+	free_access(m->access, m->ncells);
+	free_access(m->apart, m->ncells);
 	free(m->base);
 	free(m->cells);
-	free(m->access);
 	free(m->clocks);
 	free(m->touched);
 	free(m->seen);
@@ -171,7 +190,7 @@ static bool in_is_out(const struct tutti_verifier *v, int rank, uint32_t chunk,
 	const struct tutti_sched *s = v->any;
 
 	*out = chunk;
-	switch (v->args->in_place ? s->coll : TUTTI_COLLS) {
+	switch (v->in_place ? s->coll : TUTTI_COLLS) {
 	case TUTTI_ALL_REDUCE:
 		return true;
 	case TUTTI_REDUCE:
@@ -335,25 +354,35 @@ static bool order_write(struct tutti_verifier *v, struct tutti_spot spot,
 	return true;
 }
 
+static bool order_one(struct tutti_verifier *v, struct tutti_spot spot,
+		      struct tutti_access *a, bool write)
+{
+	const uint32_t *clock = tutti_clock(v, v->rank, v->lane, v->slice);
+	uint32_t me = who(v, v->rank, v->lane);
+
+	return write ? order_write(v, spot, a, clock, me) :
+		       order_read(v, spot, a, clock, me);
+}
+
 /* Check and note one access; `cell` may be NULL for IN. */
 static bool order(struct tutti_verifier *v, struct tutti_spot spot,
 		  const struct tutti_cell *cell, bool write)
 {
-	const uint32_t *clock;
-	struct tutti_access *a;
-	uint32_t me;
+	struct tutti_memory *m = &v->mem;
+	size_t i;
 
-	if (!v->mem.access)
+	if (!m->access)
 		return true;
-	clock = tutti_clock(v, v->rank, v->lane, v->slice);
-	me = who(v, v->rank, v->lane);
-	if (!touch(v, spot, clock, me))
+	if (!touch(v, spot, tutti_clock(v, v->rank, v->lane, v->slice),
+		   who(v, v->rank, v->lane)))
 		return false;
 	if (!cell)
 		return true;
-	a = &v->mem.access[cell - v->mem.cells];
-	return write ? order_write(v, spot, a, clock, me) :
-		       order_read(v, spot, a, clock, me);
+	i = (size_t)(cell - m->cells);
+	if (m->apart && spot.place == TUTTI_OUT &&
+	    !order_one(v, spot, &m->apart[i], write))
+		return false;
+	return order_one(v, spot, &m->access[i], write);
 }
 
 /* ---- Reading and writing ------------------------------------------------ */
@@ -411,6 +440,17 @@ static uint32_t home_piece(const struct tutti_verifier *v,
 					     -spot.rank) : piece;
 }
 
+/* Whether a cell holds what it would hold if IN and OUT were apart. */
+static bool same_apart(const struct tutti_verifier *v, struct tutti_spot spot,
+		       const struct tutti_cell *cell)
+{
+	if (spot.place == TUTTI_IN)
+		return tutti_expr_turn(&v->exprs, cell->value, spot.rank) ==
+		       tutti_expr_leaf(&v->exprs, (uint32_t)spot.rank,
+				       spot.chunk);
+	return spot.place != TUTTI_OUT || cell->written;
+}
+
 uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 			   uint32_t piece, uint32_t at)
 {
@@ -428,6 +468,8 @@ uint32_t tutti_memory_read(struct tutti_verifier *v, struct tutti_spot spot,
 	if (!cell->value || (spot.place == TUTTI_SCRATCH &&
 			     cell->part != v->part))
 		return breach_at(v, spot, "reads %s before it is written");
+	if (v->both && !same_apart(v, spot, cell))
+		return breach_at(v, spot, "reads in %s what is not there if IN and OUT are apart");
 	if (spot.place == TUTTI_SCRATCH &&
 	    cell->piece != home_piece(v, spot, piece))
 		return breach_at(v, spot, "reads %s as another piece than it holds");
@@ -473,9 +515,32 @@ bool tutti_memory_write(struct tutti_verifier *v, struct tutti_spot spot,
 	    (spot.place != TUTTI_SCRATCH || cell->part == v->part))
 		return breach_at(v, spot, "writes to %s what is there already");
 	cell->written_by = v->firing;
+	cell->written = true;
 	cell->value = value;
 	cell->piece = piece;
 	cell->part = v->part;
+	return true;
+}
+
+bool tutti_memory_stay(struct tutti_verifier *v, struct tutti_spot from,
+		       struct tutti_spot spot, uint32_t piece, uint32_t at)
+{
+	struct tutti_memory *m = &v->mem;
+	struct tutti_cell *cell;
+
+	if (!check_spot(v, from, piece) || !check_spot(v, spot, piece))
+		return false;
+	cell = spot.place == TUTTI_OUT ? cell_now(v, spot) : NULL;
+	if (!cell || cell != cell_now(v, from) || !has_out(v, spot.rank) ||
+	    spot.rank != v->rank || cell->written ||
+	    cell->written_by == v->firing ||
+	    (cell->read_by == v->firing && cell->read_at != at))
+		return breach_at(v, spot, "copies IN to %s, which cannot be both stay and store");
+	if (m->apart &&
+	    !order_one(v, spot, &m->apart[cell - m->cells], true))
+		return false;
+	cell->written_by = v->firing;
+	cell->written = true;
 	return true;
 }
 

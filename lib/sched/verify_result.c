@@ -76,7 +76,9 @@ static bool check_chunk(struct tutti_verifier *v, int rank, uint32_t chunk,
 	const struct tutti_sched *s = v->scheds[rank];
 	struct tutti_spot spot = { TUTTI_OUT, rank, chunk };
 	uint32_t result = result_of(s, chunk);
-	uint32_t e = tutti_cell(v, rank, TUTTI_OUT, chunk)[slice].value;
+	const struct tutti_cell *cell =
+		&tutti_cell(v, rank, TUTTI_OUT, chunk)[slice];
+	uint32_t e = v->both && !cell->written ? 0 : cell->value;
 	char where[64];
 
 	if (e && e == (v->reduces ? same[result] : moved(v, s, chunk))) {
