@@ -476,8 +476,9 @@ tuttiResult_t tuttiRecv(void *recvbuff, size_t count,
 /*
  * Begin a group in this thread.  Until its end, every collective, send and
  * receive of this thread, on any communicators, only checks its arguments and
- * is remembered; buffers stay the library's until the end.  Groups nest: only
- * the end of the outermost one acts.  Never fails.
+ * is remembered; buffers stay the library's until the end, arrays of counts
+ * and displacements are copied.  Groups nest: only the end of the outermost
+ * one acts.  Never fails.
  */
 tuttiResult_t tuttiGroupStart(void);
 

@@ -12,6 +12,7 @@
  */
 #include "config.h"
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/log.h"
@@ -35,6 +36,9 @@ struct item {
 	uint64_t hash, seq;
 	const char *algo;
 	int next;		/* of its line; -1: none */
+	/* Of a v-form, where its counts and displacements are kept: those of
+	 * IN, then of OUT; 1 + the index in queue->kept, 0: it has none. */
+	size_t kept[4];
 };
 
 struct line {
@@ -47,6 +51,8 @@ struct tutti_queue {
 	const void *owner;		/* that group; NULL: none */
 	struct item *item;
 	int items, items_max;
+	size_t *kept;			/* copies of what calls point to */
+	size_t nkept, kept_max;
 	struct line *line;		/* 1 + 2 * ranks */
 	int *used;			/* lines that hold calls */
 	int nused;
@@ -105,6 +111,7 @@ static void queue_free(struct tutti_queue *q)
 	free(q->job);
 	free(q->task);
 	free(q->item);
+	free(q->kept);
 	free(q->line);
 	free(q->used);
 	free(q);
@@ -197,6 +204,7 @@ static void queue_clear(struct tutti_queue *q)
 		q->line[q->used[i]].first = -1;
 	q->nused = 0;
 	q->items = 0;
+	q->nkept = 0;
 	q->owner = NULL;
 }
 
@@ -227,16 +235,68 @@ static bool to_self(const struct tuttiComm *comm, const struct tutti_call *c)
 	return c->coll == TUTTI_SENDRECV && c->root == comm->rank;
 }
 
-static void append(struct tutti_queue *q, const struct tutti_call *call,
-		   const struct tutti_plan *plan)
+static bool keep(struct tutti_queue *q, const size_t *from, size_t n,
+		 size_t *where)
 {
-	int number = line_of(call), at = q->items++;
-	struct line *l = &q->line[number];
-	struct item *it = &q->item[at];
+	size_t max = tutti_max(2 * q->kept_max, q->nkept + n);
+	size_t *more;
+
+	*where = 0;
+	if (!from)
+		return true;
+	if (q->nkept + n > q->kept_max) {
+		more = realloc(q->kept, max * sizeof(*more));
+		if (!more)
+			return false;
+		q->kept = more;
+		q->kept_max = max;
+	}
+	memcpy(q->kept + q->nkept, from, n * sizeof(*from));
+	*where = 1 + q->nkept;
+	q->nkept += n;
+	return true;
+}
+
+/* The next item's call, with the arrays of a v-form: the caller's may be gone
+ * when the group ends. */
+static bool keep_call(struct tutti_queue *q, const struct tutti_call *call)
+{
+	const struct tutti_layout *in = &call->in_blocks;
+	const struct tutti_layout *out = &call->out_blocks;
+	struct item *it = &q->item[q->items];
+	uint32_t nin, nout;
 
 	memset(it, 0, sizeof(*it));
 	it->call = *call;
 	it->next = -1;
+	if (!call->uneven)
+		return true;
+	tutti_coll_blocks(call->coll, q->comm->ranks, false, &nin, &nout);
+	return keep(q, in->counts, nin, &it->kept[0]) &&
+	       keep(q, in->displs, nin, &it->kept[1]) &&
+	       keep(q, out->counts, nout, &it->kept[2]) &&
+	       keep(q, out->displs, nout, &it->kept[3]);
+}
+
+/* What was kept does not move any more. */
+static void point_to_kept(struct tutti_queue *q, struct item *it)
+{
+	const size_t *at[4];
+
+	for (int i = 0; i < 4; i++)
+		at[i] = it->kept[i] ? q->kept + it->kept[i] - 1 : NULL;
+	it->call.in_blocks = (struct tutti_layout){ at[0], at[1] };
+	it->call.out_blocks = (struct tutti_layout){ at[2], at[3] };
+}
+
+/* Of keep_call(). */
+static void append(struct tutti_queue *q, const struct tutti_plan *plan)
+{
+	int at = q->items++;
+	struct item *it = &q->item[at];
+	int number = line_of(&it->call);
+	struct line *l = &q->line[number];
+
 	if (plan) {
 		/* A copy: its place in the cache may be needed for another. */
 		it->recipe = plan->recipe;
@@ -278,9 +338,9 @@ static tuttiResult_t add_inside(struct group *g, struct tuttiComm *comm,
 		return tutti_fail(tuttiInvalidUsage,
 				  "groups of two threads hold calls on one "
 				  "communicator of rank %d", comm->rank);
-	if (!q || !grow_items(q) || !grow_tasks(q))
+	if (!q || !grow_items(q) || !grow_tasks(q) || !keep_call(q, call))
 		return tutti_fail(tuttiSystemError, "out of memory");
-	append(q, call, plan);
+	append(q, plan);
 	join_group(g, q);
 	return tuttiSuccess;
 }
@@ -413,6 +473,8 @@ static tuttiResult_t queue_begin(struct tutti_queue *q)
 	q->flush_ns = 0;
 	if (rc)
 		return rc;
+	for (int i = 0; i < q->items; i++)
+		point_to_kept(q, &q->item[i]);
 	for (int i = 0; i < q->items; i++)
 		if (!to_self(comm, &q->item[i].call))
 			q->item[i].seq = tutti_flight_number(
