@@ -251,6 +251,9 @@ bool topo_from_hwloc(struct topo_build *b, const struct tutti_topo_from *from)
 	    !topo_check_synthetic(from->synthetic, t->reason,
 				  sizeof(t->reason)))
 		return false;
+	if (!from->synthetic &&
+	    !topo_check_sysfs(t->reason, sizeof(t->reason)))
+		return false;
 	if (hwloc_topology_init(&h)) {
 		snprintf(t->reason, sizeof(t->reason),
 			 "hwloc does not start: %s", strerror(errno));
@@ -325,6 +328,10 @@ tuttiResult_t tutti_topo_save(const struct tutti_topo_from *from,
 		rc = tutti_fail(tuttiInvalidArgument,
 				"the synthetic description \"%s\" is not one: "
 				"%s", from->synthetic, why);
+	} else if (!from->synthetic && !topo_check_sysfs(why, sizeof(why))) {
+		rc = tutti_fail(tuttiSystemError,
+				"the topology of this machine is not known: %s",
+				why);
 	} else {
 		rc = export(from, &text, &len);
 	}

@@ -43,6 +43,8 @@ bool topo_from_hwloc(struct topo_build *b, const struct tutti_topo_from *from);
 bool topo_from_xml(struct topo_build *b, const char *text, size_t len);
 /* Is a synthetic description one that hwloc can be asked about? */
 bool topo_check_synthetic(const char *text, char *why, size_t cap);
+/* Is there what hwloc needs to look at this machine? */
+bool topo_check_sysfs(char *why, size_t cap);
 
 /* The whole file, to be freed; NULL with the end of a sentence in `why`. */
 char *topo_read_file(const char *name, size_t *len, char *why, size_t cap);
