@@ -208,8 +208,11 @@ static bool can_serve(const struct tutti_algo *a, const struct tutti_query *q,
 }
 
 /* What a call asks of algorithms that not all can give, in brackets. */
-static const char *demand(const struct tutti_query *q, bool one_combine)
+static const char *demand(const struct tutti_algo *a,
+			  const struct tutti_query *q, bool one_combine)
 {
+	if (q->uneven && !(a->flags & TUTTI_UNEVEN))
+		return " (blocks have lengths of their own)";
 	if (one_combine)
 		return " (integer averages are reduced at once)";
 	if (!tutti_coll_reduces(q->coll))
@@ -278,7 +281,7 @@ static bool parse_item(const char *text, size_t len, struct forced *f)
 			return false;
 		*to++ = 0;
 		if (!tutti_parse_bytes(range, &f->min) ||
-		    !tutti_parse_bytes(to, &f->max) || f->min > f->max)
+		    !tutti_parse_bytes(to, &f->max))
 			return false;
 	}
 	f->coll = tutti_coll_find(item);
@@ -316,13 +319,18 @@ static tuttiResult_t check_item(const char *text, size_t len,
 {
 	int n = (int)tutti_min(len, (size_t)100);
 	const struct tutti_algo_entry *e;
-	char list[256];
+	char list[512];
 
 	if (!parse_item(text, len, f))
 		return tutti_fail(tuttiInvalidUsage,
 				  "TUTTI_ALGO: \"%.*s\" cannot be read; write "
 				  "operation:name[:MIN-MAX], as in all_reduce:"
 				  "ring:1M-64M", n, text);
+	if (f->min > f->max)
+		return tutti_fail(tuttiInvalidUsage,
+				  "TUTTI_ALGO: \"%.*s\" takes no size: its range "
+				  "ends before it begins; write it as MIN-MAX",
+				  n, text);
 	if (f->coll < 0) {
 		list_colls(list, sizeof(list));
 		return tutti_fail(tuttiInvalidUsage,
@@ -351,7 +359,7 @@ static tuttiResult_t use_item(struct tutti_choice *out,
 {
 	const struct tutti_algo_entry *e = tutti_algo_find(q->coll, f->name);
 	struct tutti_query own = *q;
-	char list[256];
+	char list[512];
 
 	if (f->levels[0])
 		own.levels = f->levels;
@@ -363,14 +371,55 @@ static tuttiResult_t use_item(struct tutti_choice *out,
 	}
 	list_algos(q->coll, q, one_combine, list, sizeof(list));
 	return tutti_fail(tuttiInvalidUsage,
-			  "TUTTI_ALGO asks for %s as %s%s%s%s, which cannot "
-			  "serve this call%s; those that can are %s",
-			  tutti_coll_name(q->coll), f->name,
+			  "TUTTI_ALGO asks for %s%s as %s%s%s%s, which cannot "
+			  "serve this call%s of %d rank%s on %d node%s; those "
+			  "that can are %s",
+			  tutti_coll_name(q->coll), q->uneven ? "v" : "",
+			  f->name,
 			  f->levels[0] ? " of " : "", f->levels,
 			  e->algo->flags & TUTTI_COMPOSED ?
 				  " (levels need groups of ranks, and algorithms that serve those in one lane)" :
 				  "",
-			  demand(q, one_combine), list[0] ? list : "none");
+			  demand(e->algo, q, one_combine), q->shape->ranks,
+			  q->shape->ranks > 1 ? "s" : "", q->shape->nodes,
+			  q->shape->nodes > 1 ? "s" : "",
+			  list[0] ? list : "none");
+}
+
+#define ITEMS_MAX 64
+
+/* The sizes that items take, in their order. */
+struct taken {
+	int n;
+	struct {
+		int coll;
+		int64_t min, max;
+	} item[ITEMS_MAX];
+};
+
+/* An item whose sizes an earlier one takes all would never be used. */
+static tuttiResult_t take_sizes(struct taken *t, const struct forced *f,
+				const char *text, size_t len)
+{
+	int n = (int)tutti_min(len, (size_t)100);
+
+	if (t->n == ITEMS_MAX)
+		return tutti_fail(tuttiInvalidUsage,
+				  "TUTTI_ALGO has more than %d items; give "
+				  "each operation fewer ranges", ITEMS_MAX);
+	for (int i = 0; i < t->n; i++)
+		if (t->item[i].coll == f->coll && t->item[i].min <= f->min &&
+		    t->item[i].max >= f->max)
+			return tutti_fail(tuttiInvalidUsage,
+					  "TUTTI_ALGO: \"%.*s\" would never be "
+					  "used, since item %d takes all its "
+					  "sizes; put it first, or give that "
+					  "one a narrower range", n, text,
+					  i + 1);
+	t->item[t->n].coll = f->coll;
+	t->item[t->n].min = f->min;
+	t->item[t->n++].max = f->max;
+	return tuttiSuccess;
 }
 
 /* Sets out->entry if an item matches.  All items are checked, so a mistake
@@ -381,17 +430,23 @@ static tuttiResult_t look_up(struct tutti_choice *out,
 {
 	const char *text = tutti_setting_text(TUTTI_SET_ALGO);
 	struct forced f, first = { .coll = -1 };
+	struct taken taken = { .n = 0 };
+	bool more = *text;
 
-	while (*text) {
+	while (more) {
 		size_t len = strcspn(text, ",");
 		tuttiResult_t rc = check_item(text, len, &f);
 
+		if (!rc)
+			rc = take_sizes(&taken, &f, text, len);
 		if (rc)
 			return rc;
 		if (first.coll < 0 && f.coll == (int)q->coll &&
 		    bytes >= (size_t)f.min && bytes <= (size_t)f.max)
 			first = f;
-		text += len + (text[len] == ',');
+		/* A comma wants another item behind it. */
+		more = text[len] == ',';
+		text += len + more;
 	}
 	return first.coll < 0 ? tuttiSuccess :
 	       use_item(out, &first, q, one_combine);

@@ -199,8 +199,10 @@ static void copy_part(size_t at, size_t len)
 {
 	char part[128];
 	size_t from = below((uint32_t)len);
-	size_t n = tutti_min(1 + (size_t)below(sizeof(part) - 1), len - from);
+	size_t n = 1 + below(sizeof(part) - 1);
 
+	/* The macro may work out its arguments twice. */
+	n = tutti_min(n, len - from);
 	memcpy(part, input + from, n);
 	insert(at, part, n);
 }

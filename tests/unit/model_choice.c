@@ -9,6 +9,7 @@
 #include "model/model.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +100,10 @@ static const struct {
 	{ "all_reduce:ring:4K", "\"all_reduce:ring:4K\" cannot be read" },
 	{ "all_reduce:ring:4K-", "\"all_reduce:ring:4K-\" cannot be read" },
 	{ "all_reduce:ring:-4K", "\"all_reduce:ring:-4K\" cannot be read" },
-	{ "all_reduce:ring:4K-1K", "\"all_reduce:ring:4K-1K\" cannot be read" },
+	{ "all_reduce:ring:4K-1K", "\"all_reduce:ring:4K-1K\" takes no size: its range ends before it begins" },
+	{ "all_reduce:ring,", "\"\" cannot be read" },
+	{ "all_reduce:ring,all_reduce:direct1:1-2", "\"all_reduce:direct1:1-2\" would never be used, since item 1 takes" },
+	{ "barrier:direct1,all_reduce:ring:1K-4K,all_reduce:direct1:2K-4K", "\"all_reduce:direct1:2K-4K\" would never be used, since item 2" },
 	{ "all_reduce:ring:4X-8X", "\"all_reduce:ring:4X-8X\" cannot be read" },
 	{ "all_reduce:ring:1-2:3", "\"all_reduce:ring:1-2:3\" cannot be read" },
 	{ "all_reduce:ring:1-99999999999G", "cannot be read" },
@@ -176,6 +180,29 @@ Test(model_choice, very_long_items)
 	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 8, tuttiInt8,
 			    tuttiSum), tuttiInvalidUsage);
 	cr_assert_not_null(strstr(tutti_fail_text(), "names no algorithm"));
+	text[0] = 0;
+	for (int i = 0; i < 65; i++)
+		sprintf(text + strlen(text), "%sreduce:direct1:%d-%d",
+			i ? "," : "", i, i);
+	set(text);
+	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 8, tuttiInt8,
+			    tuttiSum), tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "more than 64 items"));
+}
+
+/* A v-form says what it is that an algorithm lacks. */
+Test(model_choice, forced_for_uneven_blocks)
+{
+	struct tutti_shape shape = { .ranks = 4, .nodes = 1 };
+	struct tutti_query q = { .coll = TUTTI_ALL_GATHER, .shape = &shape,
+				 .uneven = true };
+	struct tutti_choice c;
+
+	set("all_gather:pat");
+	cr_assert_eq(tutti_choose(&c, &q, 8, tuttiInt8, tuttiSum),
+		     tuttiInvalidUsage);
+	cr_assert_not_null(strstr(tutti_fail_text(), "all_gatherv as pat, which cannot serve this call (blocks have lengths of their own) of 4 ranks on 1 node; those that can are "),
+			   "%s", tutti_fail_text());
 }
 
 /* What cannot serve is refused, and nothing is taken in its place. */
@@ -186,7 +213,7 @@ Test(model_choice, forced_but_unable)
 	set("all_reduce:ring,all_gather:recursive");
 	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 100, tuttiInt32,
 			    tuttiAvg), tuttiInvalidUsage);
-	cr_assert_not_null(strstr(tutti_fail_text(), "(integer averages are reduced at once); those that can are direct1, direct2"),
+	cr_assert_not_null(strstr(tutti_fail_text(), "(integer averages are reduced at once) of 4 ranks on 1 node; those that can are direct1, direct2"),
 			   "%s", tutti_fail_text());
 	cr_assert_eq(choose(&c, TUTTI_ALL_REDUCE, 4, 1, 100, tuttiFloat32,
 			    tuttiAvg), tuttiSuccess);
@@ -357,11 +384,11 @@ Test(model_choice, order_of_forced_ones)
 	set("all_reduce:ring,reduce:binomial,broadcast:chain");
 	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 5, 8, true),
 		     tuttiInvalidUsage);
-	cr_assert_not_null(strstr(tutti_fail_text(), "as ring, which cannot serve this call (TUTTI_DETERMINISM=strict wants one order of additions for all); those that can are "));
+	cr_assert_not_null(strstr(tutti_fail_text(), "as ring, which cannot serve this call (TUTTI_DETERMINISM=strict wants one order of additions for all) of 5 ranks on 1 node; those that can are "));
 	cr_assert_not_null(strstr(tutti_fail_text(), "direct2"));
 	cr_assert_eq(ordered(&c, TUTTI_ALL_REDUCE, 5, 8, false),
 		     tuttiInvalidUsage);
-	cr_assert_not_null(strstr(tutti_fail_text(), "(the operator does not commute); those that can are "));
+	cr_assert_not_null(strstr(tutti_fail_text(), "(the operator does not commute) of 5 ranks on 1 node; those that can are "));
 	cr_assert_eq(ordered(&c, TUTTI_REDUCE, 5, 8, false), tuttiSuccess);
 	cr_assert_str_eq(c.entry->name, "binomial");
 	cr_assert(c.strict);
