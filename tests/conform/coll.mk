@@ -14,6 +14,7 @@ tests_conform_walk_LDADD = libtutti-core.la -lm
 check_PROGRAMS += tests/conform/matrix
 tests_conform_matrix_SOURCES = \
 	tests/conform/coll.c tests/conform/coll.h \
+	tests/conform/coll_v.c \
 	tests/conform/matrix.c \
 	tests/conform/number.c tests/conform/number.h \
 	tests/conform/pairs.c tests/conform/pairs.h \

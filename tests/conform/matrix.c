@@ -6,7 +6,9 @@
  *
  *   matrix --sample SEED    this rank's part of a sample
  *   matrix --full           of everything
- *   matrix --roots          every operation and root, by the default rule
+ *   matrix --roots          every operation and root, by the default rule or
+ *                           what TUTTI_ALGO says, which has no v-forms then
+ *   matrix --few            the same with few roots, small
  */
 #include "config.h"
 
@@ -28,7 +30,7 @@ struct job {
 	int ranks;
 	const struct tutti_shape *shape;
 	uint64_t seed;
-	bool full;
+	bool full, few;
 };
 
 static bool allowed(const int *row, const void *arg)
@@ -157,29 +159,122 @@ static int walk_rows(struct world *w)
 	return bad;
 }
 
+/* ---- Every operation and root -------------------------------------------- */
+
+static const size_t sizes[] = { 3, 2500, 70001 };
+
+static size_t nsizes(const struct world *w)
+{
+	const struct job *j = w->arg;
+
+	return j->few ? 2 : tutti_countof(sizes);
+}
+
+/* How far it is from one root, or peer, to the next. */
+static int stride(const struct world *w)
+{
+	const struct job *j = w->arg;
+
+	return j->few ? tutti_max(w->ranks / 2, 1) : 1;
+}
+
+static int walk_plain(struct world *w, enum tutti_coll coll, size_t *calls)
+{
+	int roots = tutti_coll_rooted(coll) ? w->ranks : 1, bad = 0;
+
+	for (size_t i = 0; i < nsizes(w); i++)
+		for (int r = 0; r < roots && !bad; r += stride(w)) {
+			struct shot s = {
+				.coll = coll, .count = sizes[i],
+				.type = tuttiFloat32, .root = r,
+				.in_place = (r + (int)i) % 2,
+			};
+
+			bad = shoot(w, &s);
+			(*calls)++;
+		}
+	return bad;
+}
+
+static int walk_v(struct world *w, enum tutti_coll coll, size_t *calls)
+{
+	int roots = tutti_coll_rooted(coll) ? w->ranks : 1, bad = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int r = 0; r < roots && !bad; r += stride(w)) {
+			struct shot_v v = {
+				.s = { .coll = coll, .type = tuttiFloat32,
+				       .root = r, .in_place = (r + i) % 2 },
+				.seed = (unsigned int)(r * 3 + i),
+				.layout = i,
+			};
+
+			bad = shoot_v(w, &v);
+			(*calls)++;
+		}
+	return bad;
+}
+
+/* To the rank `far` behind this one, from the one as far before it. */
+static int pass_on(struct world *w, int far, size_t count)
+{
+	int n = w->ranks, to = (w->rank + far) % n;
+	int from = (w->rank + n - far) % n, bad = 0;
+	float *out = malloc(2 * count * sizeof(*out)), *in = out + count;
+	tuttiResult_t rc;
+
+	if (!out)
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		out[i] = (float)(w->rank * 1000 + (int)(i % 977));
+		in[i] = -1;
+	}
+	tuttiGroupStart();
+	tuttiSend(out, count, tuttiFloat32, to, w->comm, NULL);
+	tuttiRecv(in, count, tuttiFloat32, from, w->comm, NULL);
+	rc = tuttiGroupEnd();
+	for (size_t i = 0; i < count && !rc; i++)
+		bad += in[i] != (float)(from * 1000 + (int)(i % 977));
+	free(out);
+	if (rc || bad)
+		fprintf(stderr, "rank %d: sendrecv of %zu from %d: %d wrong, "
+			"%s\n", w->rank, count, from, bad,
+			rc ? tuttiGetLastError(w->comm) : "no error");
+	return rc || bad;
+}
+
+static int walk_pairs(struct world *w, size_t *calls)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < nsizes(w); i++)
+		for (int far = 0; far < w->ranks && !bad; far += stride(w)) {
+			bad = pass_on(w, far, sizes[i]);
+			(*calls)++;
+		}
+	return bad;
+}
+
 /* Every operation by the default rule, every root, small and large. */
 static int walk_roots(struct world *w)
 {
-	static const size_t sizes[] = { 3, 2500, 70001 };
+	static const enum tutti_coll uneven[] = {
+		TUTTI_ALL_GATHER, TUTTI_REDUCE_SCATTER, TUTTI_ALLTOALL,
+		TUTTI_GATHER, TUTTI_SCATTER,
+	};
+	const char *algo = getenv("TUTTI_ALGO");
+	size_t calls = 0;
 	int bad = 0;
 
-	for (int c = 0; c < TUTTI_COLLS && !bad; c++) {
-		enum tutti_coll coll = (enum tutti_coll)c;
-		int roots = tutti_coll_rooted(coll) ? w->ranks : 1;
-
-		if (coll == TUTTI_SENDRECV)
-			continue;
-		for (size_t i = 0; i < tutti_countof(sizes); i++)
-			for (int r = 0; r < roots && !bad; r++) {
-				struct shot s = {
-					.coll = coll, .count = sizes[i],
-					.type = tuttiFloat32, .root = r,
-					.in_place = (r + (int)i) % 2,
-				};
-
-				bad = shoot(w, &s);
-			}
-	}
+	for (int c = 0; c < TUTTI_SENDRECV && !bad; c++)
+		bad = walk_plain(w, (enum tutti_coll)c, &calls);
+	for (size_t i = 0; i < tutti_countof(uneven) && !bad && !algo; i++)
+		bad = walk_v(w, uneven[i], &calls);
+	if (!bad)
+		bad = walk_pairs(w, &calls);
+	if (!bad && w->rank == 0)
+		printf("%d ranks on %d nodes: %zu calls, all right\n",
+		       w->ranks, world_shape(w)->nodes, calls);
 	return bad;
 }
 
@@ -193,9 +288,11 @@ int main(int argc, char **argv)
 		j.seed = strtoull(argv[2], NULL, 0);
 	else if (argc == 2 && !strcmp(argv[1], "--full"))
 		j.full = true;
-	else if (argc == 2 && !strcmp(argv[1], "--roots"))
-		return world_process(walk_roots, NULL);
-	else
+	else if (argc == 2 && !strcmp(argv[1], "--few"))
+		j.few = true;
+	else if (argc != 2 || strcmp(argv[1], "--roots") != 0)
 		return 2;
+	if (!strcmp(argv[1], "--roots") || j.few)
+		return world_process(walk_roots, &j);
 	return world_process(walk_rows, &j);
 }
