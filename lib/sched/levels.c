@@ -40,29 +40,33 @@ uint32_t tutti_level_colls(enum tutti_coll coll, enum tutti_level level)
 /*
  * The rule where the text leaves a level open: the first line of the
  * collective that has so many ranks and serves.  Few ranks are reached in one
- * round; more take turns.
+ * round; more take turns.  Two nodes have no more to send in one round than in
+ * two halves; two domains have memory between them and no link, and add half
+ * each.
  */
 static const struct {
 	enum tutti_coll coll;
 	bool brief;		/* only of compositions for short messages */
+	bool nodes;		/* only where groups are nodes */
 	int ranks_max;		/* 0: any */
 	const char *name;
 } rule[] = {
-	{ TUTTI_ALL_REDUCE, true, 0, "recursive" },
-	{ TUTTI_ALL_REDUCE, false, 4, "direct2" },
-	{ TUTTI_ALL_REDUCE, false, 8, "ring" },
-	{ TUTTI_ALL_REDUCE, false, 0, "circulant" },
-	{ TUTTI_ALL_REDUCE, false, 0, "ring" },
-	{ TUTTI_REDUCE_SCATTER, false, 8, "direct1" },
-	{ TUTTI_REDUCE_SCATTER, false, 0, "ring" },
-	{ TUTTI_ALL_GATHER, false, 8, "direct1" },
-	{ TUTTI_ALL_GATHER, false, 0, "ring" },
-	{ TUTTI_REDUCE, false, 8, "direct1" },
-	{ TUTTI_REDUCE, false, 0, "binomial" },
-	{ TUTTI_BROADCAST, false, 4, "direct1" },
-	{ TUTTI_BROADCAST, false, 0, "binomial" },
-	{ TUTTI_BARRIER, false, 8, "direct1" },
-	{ TUTTI_BARRIER, false, 0, "dissemination" },
+	{ TUTTI_ALL_REDUCE, true, false, 0, "recursive" },
+	{ TUTTI_ALL_REDUCE, false, true, 2, "direct1" },
+	{ TUTTI_ALL_REDUCE, false, false, 4, "direct2" },
+	{ TUTTI_ALL_REDUCE, false, false, 8, "ring" },
+	{ TUTTI_ALL_REDUCE, false, false, 0, "circulant" },
+	{ TUTTI_ALL_REDUCE, false, false, 0, "ring" },
+	{ TUTTI_REDUCE_SCATTER, false, false, 8, "direct1" },
+	{ TUTTI_REDUCE_SCATTER, false, false, 0, "ring" },
+	{ TUTTI_ALL_GATHER, false, false, 8, "direct1" },
+	{ TUTTI_ALL_GATHER, false, false, 0, "ring" },
+	{ TUTTI_REDUCE, false, false, 8, "direct1" },
+	{ TUTTI_REDUCE, false, false, 0, "binomial" },
+	{ TUTTI_BROADCAST, false, false, 4, "direct1" },
+	{ TUTTI_BROADCAST, false, false, 0, "binomial" },
+	{ TUTTI_BARRIER, false, false, 8, "direct1" },
+	{ TUTTI_BARRIER, false, false, 0, "dissemination" },
 };
 
 /* ---- The text ----------------------------------------------------------- */
@@ -248,6 +252,7 @@ static bool by_rule(struct tutti_part *part, const struct tutti_compose *c)
 		const struct tutti_algo *algo;
 
 		if (rule[i].coll != coll || (rule[i].brief && !c->brief) ||
+		    (rule[i].nodes && c->q->shape->nodes <= 1) ||
 		    (rule[i].ranks_max &&
 		    part->shape.ranks > rule[i].ranks_max))
 			continue;

@@ -181,7 +181,7 @@ ok --help
 expect_status 0 "$tutti" info --algorithms -n 6
 expect_line "$work/out" '^      6 ranks: 10 steps, 10 chunks by the busiest rank' \
 	'cost of the ring'
-expect_line "$work/out" '^      6 ranks on 2 nodes: 4 steps, 10 chunks by the busiest' \
+expect_line "$work/out" '^      6 ranks on 2 nodes: 3 steps, 5 chunks by the busiest' \
 	'cost of levels'
 expect_status 0 "$tutti" info --algorithms --json --ranks 6
 json <"$work/out" || fault 'info --algorithms --json -n 6 is not JSON'
