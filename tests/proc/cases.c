@@ -34,6 +34,9 @@ static const struct {
 	{ "differ_small", differ_small },
 	{ "differ_large", differ_large },
 	{ "differ_message", differ_message },
+	{ "differ_any", differ_any },
+	{ "differ_quiet", differ_quiet },
+	{ "differ_late", differ_late },
 	{ "group_head", group_head },
 	{ "group_without", group_without },
 	{ "group_pairs", group_pairs },
@@ -224,7 +227,8 @@ bool case_gets(const struct case_call *c, int rank)
 static tuttiResult_t call_uneven(const struct case_call *c, const void *in,
 				 void *out, tuttiComm_t comm)
 {
-	size_t counts[64];
+	/* In a group they are read at its end. */
+	static _Thread_local size_t counts[64];
 
 	for (int i = 0; i < 64; i++)
 		counts[i] = c->count;

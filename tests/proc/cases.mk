@@ -5,7 +5,8 @@ STRESS += tests/proc/cases
 check_PROGRAMS += tests/proc/cases_load
 tests_proc_cases_SOURCES = \
 	tests/proc/cases.c tests/proc/cases.h \
-	tests/proc/cases_differ.c \
+	tests/proc/cases_differ.c tests/proc/cases_differ.h \
+	tests/proc/cases_differ_any.c \
 	tests/proc/cases_fault.c \
 	tests/proc/cases_group.c \
 	tests/proc/cases_input.c \

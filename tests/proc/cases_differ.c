@@ -6,15 +6,76 @@
  */
 #include "config.h"
 
-#include "proc/cases.h"
+#include "proc/cases_differ.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD 4096
 #define FILL 0x6b
+/* A sanitizer makes everything some times slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SOON_MS 5000
+#elif defined(__has_feature)
+#define SOON_MS \
+	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? \
+	 5000 : 1000)
+#else
 #define SOON_MS 1000
+#endif
+
+/* ---- Times --------------------------------------------------------------- */
+
+void differ_begin(struct differ *d, struct seat *s)
+{
+	*d = (struct differ){ .seat = s, .control = case_join(s) };
+}
+
+void differ_end(struct differ *d, const char *name)
+{
+	if (d->seat->rank == 0)
+		printf("%s: at most %d ms: %s; %d done twice\n", name,
+		       d->longest, d->what, d->again);
+	tuttiCommDestroy(d->control);
+}
+
+/* The longest of all ranks. */
+static int longest(struct differ *d, int took)
+{
+	int most = 0;
+	tuttiResult_t rc = tuttiAllReduce(&took, &most, 1, tuttiInt32,
+					  tuttiMax, d->control, NULL);
+
+	CHECK(!rc, "control: %s", tuttiGetLastError(NULL));
+	return most;
+}
+
+void differ_try(struct differ *d, const char *what,
+		int (*trial)(struct seat *s, const void *arg, int odd),
+		const void *arg, int odd)
+{
+	int took = longest(d, trial(d->seat, arg, odd));
+
+	if (took > SOON_MS) {
+		d->again++;
+		took = longest(d, trial(d->seat, arg, odd));
+	}
+	CHECK(took <= SOON_MS, "rank %d: %s, by rank %d: %d ms on some rank",
+	      d->seat->rank, what, odd, took);
+	if (took <= d->longest)
+		return;
+	d->longest = took;
+	snprintf(d->what, sizeof(d->what), "%s, by rank %d", what, odd);
+}
+
+tuttiResult_t differ_hear(tuttiComm_t comm, tuttiResult_t rc)
+{
+	for (int i = 0; !rc && i < 3; i++)
+		rc = tuttiBarrier(comm, NULL);
+	return rc;
+}
+
+/* ---- Pairs of calls ------------------------------------------------------ */
 
 struct pair {
 	struct case_call usual, odd;
@@ -29,6 +90,11 @@ static size_t out_bytes(const struct case_call *c, int ranks)
 	return c->count * size * (size_t)ranks;
 }
 
+void differ_guard(char *p, size_t bytes)
+{
+	memset(p + bytes, FILL, GUARD);
+}
+
 /* Memory is zero, and not touched before the library does. */
 static char *make(size_t bytes)
 {
@@ -36,11 +102,11 @@ static char *make(size_t bytes)
 
 	if (!p)
 		exit(99);
-	memset(p + bytes, FILL, GUARD);
+	differ_guard(p, bytes);
 	return p;
 }
 
-static void check_guard(const char *p, size_t bytes, const char *which)
+void differ_check(const char *p, size_t bytes, const char *which)
 {
 	for (size_t i = 0; i < GUARD; i++)
 		if (p[bytes + i] != FILL) {
@@ -50,37 +116,42 @@ static void check_guard(const char *p, size_t bytes, const char *which)
 		}
 }
 
-static void differ(struct seat *s, const struct pair *p, int odd)
+static int try_pair(struct seat *s, const void *arg, int odd)
 {
+	const struct pair *p = arg;
 	const struct case_call *c = s->rank == odd ? &p->odd : &p->usual;
 	size_t bytes = out_bytes(c, s->ranks);
 	char *in = make(bytes), *out = make(bytes);
 	tuttiComm_t comm = case_join(s);
-	int64_t began = case_ms(), took;
-	tuttiResult_t rc = case_call(c, in, out, comm);
+	int64_t began = case_ms();
+	tuttiResult_t rc = differ_hear(comm, case_call(c, in, out, comm));
+	int took = (int)(case_ms() - began);
 
-	for (int i = 0; !rc && i < 3; i++)
-		rc = tuttiBarrier(comm, NULL);
-	took = case_ms() - began;
 	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank", p->say_usual,
 	       p->say_odd);
-	CHECK(took < SOON_MS, "rank %d heard of %s and %s after %d ms",
-	      s->rank, p->say_usual, p->say_odd, (int)took);
-	check_guard(in, bytes, "send");
-	check_guard(out, bytes, "receive");
+	differ_check(in, bytes, "send");
+	differ_check(out, bytes, "receive");
 	tuttiCommDestroy(comm);
 	free(in);
 	free(out);
+	return took;
 }
 
-static void differ_all(struct seat *s, const struct pair *p, size_t n)
+static void try_pairs(struct seat *s, const char *name, const struct pair *p,
+		      size_t n)
 {
+	struct differ d;
+
+	differ_begin(&d, s);
 	for (size_t i = 0; i < n; i++) {
-		differ(s, &p[i], (int)(i % (size_t)s->ranks));
+		differ_try(&d, p[i].say_odd, try_pair, &p[i],
+			   (int)(i % (size_t)s->ranks));
 		/* One more, so that the next has another odd rank. */
 		if (s->ranks > 2 && i % 2)
-			differ(s, &p[i], s->ranks - 1);
+			differ_try(&d, p[i].say_odd, try_pair, &p[i],
+				   s->ranks - 1);
 	}
+	differ_end(&d, name);
 }
 
 void differ_small(struct seat *s)
@@ -150,7 +221,7 @@ void differ_small(struct seat *s)
 		  "all_reduce of 100 float", "all_reduce of 0 float" },
 	};
 
-	differ_all(s, pairs, sizeof(pairs) / sizeof(pairs[0]));
+	try_pairs(s, "small", pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
 void differ_large(struct seat *s)
@@ -182,48 +253,63 @@ void differ_large(struct seat *s)
 		  "gatherv of float", "scatterv of float" },
 	};
 
-	differ_all(s, pairs, sizeof(pairs) / sizeof(pairs[0]));
+	try_pairs(s, "large", pairs, sizeof(pairs) / sizeof(pairs[0]));
 }
 
+struct message {
+	size_t sent, wanted;
+	tuttiDataType_t type;
+	const char *say_sent, *say_wanted;
+};
+
 /* Rank 0 sends what rank 1 does not expect; the others hear of it too. */
-static void differ_pair(struct seat *s, size_t sent, size_t wanted,
-			tuttiDataType_t type, const char *say_sent,
-			const char *say_wanted)
+static int try_message(struct seat *s, const void *arg, int odd)
 {
-	struct case_call send = { SEND, sent, type, tuttiSum, 1 };
-	struct case_call recv = { RECV, wanted, tuttiFloat, tuttiSum, 0 };
-	size_t bytes = s->rank ? 4 * wanted : 8 * sent;
+	const struct message *m = arg;
+	struct case_call send = { SEND, m->sent, m->type, tuttiSum, 1 };
+	struct case_call recv = { RECV, m->wanted, tuttiFloat, tuttiSum, 0 };
+	size_t bytes = s->rank ? 4 * m->wanted : 8 * m->sent;
 	char *buf = make(bytes);
 	tuttiComm_t comm = case_join(s);
 	int64_t began = case_ms();
 	tuttiResult_t rc = tuttiSuccess;
+	int took;
 
+	(void)odd;
 	if (s->rank == 0)
 		rc = case_call(&send, buf, NULL, comm);
 	if (s->rank == 1)
 		rc = case_call(&recv, NULL, buf, comm);
-	for (int i = 0; !rc && i < 3; i++)
-		rc = tuttiBarrier(comm, NULL);
+	rc = differ_hear(comm, rc);
+	took = (int)(case_ms() - began);
 	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank 0", "rank 1",
-	       say_sent, say_wanted);
-	CHECK(case_ms() - began < SOON_MS, "rank %d heard late", s->rank);
-	check_guard(buf, bytes, "message");
+	       m->say_sent, m->say_wanted);
+	differ_check(buf, bytes, "message");
 	tuttiCommDestroy(comm);
 	free(buf);
+	return took;
 }
 
 void differ_message(struct seat *s)
 {
-	differ_pair(s, 100, 200, tuttiFloat, "send of 100 float",
-		    "recv of 200 float");
-	differ_pair(s, 2, 1, tuttiFloat, "send of 2 float",
-		    "recv of 1 float");
-	differ_pair(s, 50, 50, tuttiInt32, "send of 50 int32",
-		    "recv of 50 float");
-	differ_pair(s, 1000000, 2000000, tuttiFloat, "send of 1000000 float",
-		    "recv of 2000000 float");
-	differ_pair(s, 10, 1000000, tuttiFloat, "send of 10 float",
-		    "recv of 1000000 float");
+	static const struct message messages[] = {
+		{ 100, 200, tuttiFloat, "send of 100 float",
+		  "recv of 200 float" },
+		{ 2, 1, tuttiFloat, "send of 2 float", "recv of 1 float" },
+		{ 0, 1, tuttiFloat, "send of 0 float", "recv of 1 float" },
+		{ 50, 50, tuttiInt32, "send of 50 int32", "recv of 50 float" },
+		{ 1000000, 2000000, tuttiFloat, "send of 1000000 float",
+		  "recv of 2000000 float" },
+		{ 10, 1000000, tuttiFloat, "send of 10 float",
+		  "recv of 1000000 float" },
+	};
+	struct differ d;
+
+	differ_begin(&d, s);
+	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
+		differ_try(&d, messages[i].say_sent, try_message, &messages[i],
+			   0);
+	differ_end(&d, "messages");
 }
 
 /* ---- Counts of v-forms --------------------------------------------------- */
@@ -279,13 +365,15 @@ static tuttiResult_t call_counts(struct seat *s, const struct opinion *p,
 	}
 }
 
-static void differ_opinion(struct seat *s, const struct opinion *p, int odd)
+static int try_opinion(struct seat *s, const void *arg, int odd)
 {
+	const struct opinion *p = arg;
 	size_t most = p->usual > p->other ? p->usual : p->other, bytes = 0;
 	tuttiComm_t comm = case_join(s);
 	int64_t began = case_ms();
 	char *in, *out;
 	tuttiResult_t rc;
+	int took;
 
 	/* As large as this rank believes, to the byte. */
 	for (int r = 0; r < s->ranks; r++)
@@ -293,17 +381,21 @@ static void differ_opinion(struct seat *s, const struct opinion *p, int odd)
 			bytes += 4 * believed(p, odd, s->rank, r, s->rank);
 	in = make(4 * (most + 3 * (size_t)s->ranks));
 	out = make(bytes);
-	rc = call_counts(s, p, odd, in, out, comm);
-	for (int i = 0; !rc && i < 3; i++)
-		rc = tuttiBarrier(comm, NULL);
+	rc = differ_hear(comm, call_counts(s, p, odd, in, out, comm));
+	took = (int)(case_ms() - began);
 	EXPECT(rc, tuttiInvalidUsage, "calls differ", "rank 0", "rank 1",
 	       p->say_usual, p->say_other);
-	CHECK(case_ms() - began < SOON_MS, "rank %d heard late of %s and %s",
-	      s->rank, p->say_usual, p->say_other);
-	check_guard(out, bytes, "receive");
+	differ_check(out, bytes, "receive");
 	tuttiCommDestroy(comm);
 	free(in);
 	free(out);
+	return took;
+}
+
+static void try_opinions(struct differ *d, const struct opinion *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		differ_try(d, p[i].say_other, try_opinion, &p[i], (int)(i % 2));
 }
 
 /* Ranks 0 and 1 disagree about what goes from one to the other; of operations
@@ -337,8 +429,10 @@ void differ_counts(struct seat *s)
 		{ REDUCE_SCATTERV, 0, 90000, ", 0 of", ", 90000 of" },
 	};
 
-	for (size_t i = 0; i < sizeof(opinions) / sizeof(opinions[0]); i++)
-		differ_opinion(s, &opinions[i], (int)(i % 2));
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		differ_opinion(s, &common[i], (int)(i % 2));
+	struct differ d;
+
+	differ_begin(&d, s);
+	try_opinions(&d, opinions, sizeof(opinions) / sizeof(opinions[0]));
+	try_opinions(&d, common, sizeof(common) / sizeof(common[0]));
+	differ_end(&d, "counts");
 }
