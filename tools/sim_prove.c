@@ -2,13 +2,14 @@
 /*
  * One rank count of one algorithm: every query that it serves is built for all
  * ranks, and proven, unless the very same schedules were, or the same turned to
- * another root.
+ * another root, or others from which it follows (tutti_scheds_follow).
  */
 #include "config.h"
 
 #include "sim.h"
 
 #include "base/bits.h"
+#include "base/fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,17 +74,31 @@ static uint64_t events_of(struct tutti_sched *const *scheds, int ranks)
 	return clocks ? n + p * p * p / 16 : n;
 }
 
+/* Whether what was proven stands for this one too. */
+static bool stands_for(const struct proof *p, const struct kept *was,
+		       const struct kept *k)
+{
+	unsigned int how = 0;
+
+	if (was->strict < k->strict ||
+	    was->cost.chunks_sent != k->cost.chunks_sent)
+		return false;
+	if (was->strict > k->strict)
+		how |= TUTTI_FOLLOWS_LEFT;
+	if (was->cost.steps != k->cost.steps) {
+		if (was->cost.steps + 1 != k->cost.steps || p->job->thorough)
+			return false;
+		how |= TUTTI_FOLLOWS_MEETING;
+	}
+	return tutti_scheds_follow(was->scheds, k->scheds, p->shape.ranks,
+				   how);
+}
+
 static bool proven_before(const struct proof *p, const struct kept *k)
 {
-	for (unsigned int i = 0; i < tutti_min(p->nkept, KEPT); i++) {
-		const struct kept *was = &p->kept[i];
-
-		if (was->strict >= k->strict &&
-		    was->cost.steps == k->cost.steps &&
-		    was->cost.chunks_sent == k->cost.chunks_sent &&
-		    tutti_scheds_same(was->scheds, k->scheds, p->shape.ranks))
+	for (unsigned int i = 0; i < tutti_min(p->nkept, KEPT); i++)
+		if (stands_for(p, &p->kept[i], k))
 			return true;
-	}
 	return false;
 }
 
@@ -110,6 +125,43 @@ static void tell(struct proof *p, const struct tutti_query *q, const char *why)
 			q->uneven ? ", uneven" : "", why);
 }
 
+/* The schedules of all ranks.  Those of a composed algorithm have much to
+ * build, so that this ends as soon as they are over the budget: *events is
+ * what all would have if they were like the first, and *out is NULL. */
+static tuttiResult_t build(const struct proof *p, const struct tutti_query *q,
+			   struct tutti_sched ***out, uint64_t *events)
+{
+	const struct tutti_algo *algo = p->out->entry->algo;
+	int ranks = p->shape.ranks;
+	struct tutti_sched **scheds;
+	struct tutti_query own = *q;
+	tuttiResult_t rc = tuttiSuccess;
+
+	*events = 0;
+	*out = NULL;
+	if (!(algo->flags & TUTTI_COMPOSED))
+		return tutti_scheds_build(out, algo, q);
+	scheds = calloc((size_t)ranks, sizeof(*scheds));
+	if (!scheds)
+		return tuttiSystemError;
+	for (own.rank = 0; own.rank < ranks && !rc; own.rank++) {
+		rc = tutti_sched_build(&scheds[own.rank], algo, &own);
+		if (!rc)
+			*events += events_of_one(scheds[own.rank]);
+		if (rc || *events <= p->job->budget)
+			continue;
+		*events = *events / ((uint64_t)own.rank + 1) * (uint64_t)ranks;
+		*events = tutti_max(*events, p->job->budget + 1);
+		tutti_scheds_free(scheds, ranks);
+		return tuttiSuccess;
+	}
+	if (rc)
+		tutti_scheds_free(scheds, ranks);
+	else
+		*out = scheds;
+	return rc;
+}
+
 /* False without memory. */
 static bool prove(struct proof *p, const struct tutti_query *q)
 {
@@ -122,12 +174,16 @@ static bool prove(struct proof *p, const struct tutti_query *q)
 	/* A composed one's cost is counted from its schedules. */
 	if (!(algo->flags & TUTTI_COMPOSED))
 		k.cost = algo->cost(q);
-	rc = tutti_scheds_build(&k.scheds, algo, q);
+	rc = build(p, q, &k.scheds, &events);
 	if (rc == tuttiSystemError)
 		return false;
 	p->out->queries++;
 	if (rc) {
-		tell(p, q, "a schedule cannot be built");
+		tell(p, q, tutti_fail_text());
+		return true;
+	}
+	if (!k.scheds) {
+		p->over = tutti_max(p->over, events);
 		return true;
 	}
 	if (proven_before(p, &k)) {
@@ -229,7 +285,8 @@ static bool wanted(const struct sim_job *job, enum sim_shape kind)
 
 static bool prove_shapes(struct proof *p)
 {
-	for (int kind = 0; kind < SIM_SHAPES; kind++) {
+	/* One node last: its mail form follows from that of several. */
+	for (int kind = SIM_SHAPES - 1; kind >= 0; kind--) {
 		if (!wanted(p->job, (enum sim_shape)kind))
 			continue;
 		p->kind = (enum sim_shape)kind;

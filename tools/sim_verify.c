@@ -238,7 +238,7 @@ static const char *const properties[] = {
 	"no two accesses race, and none reaches a rank before its begin or after its end",
 	"every message is received, with the chunks and the piece that were sent",
 	"no deadlock, with 2 credits or more, whatever the slices and parts",
-	"steps and chunks are what the algorithm's file states; so are its flags",
+	"flags, steps and chunks are what the file states; of compositions the flags",
 };
 
 static const char *range(char *buf, size_t cap, int min, int max)
@@ -334,7 +334,7 @@ static void text_report(const struct list *l, const struct sim_args *args,
 	       "schedules");
 	for (int t = 0; t < l->ntargets; t++)
 		text_row(&l->targets[t]);
-	printf("\n%llu queries are proven by %llu sets of schedules (%llu schedules): other queries\nhave the very same schedules, or the same turned to another root.  Of the sets,\n%llu are turns of their first rank's schedule, which alone was run for all, and\n%llu were run with all ten settings (counts to %d); the others in place and not with\n2 credits and one slice, from which the rest follows.\n",
+	printf("\n%llu queries are proven by %llu sets of schedules (%llu schedules): other queries\nhave the very same schedules, or such that the proof holds for them too: turned to\nanother root, without trees, or behind a meeting of all ranks.  Of the sets,\n%llu are turns of their first rank's schedule, which alone was run for all, and\n%llu were run with all ten settings (counts to %d); the others in place and not with\n2 credits and one slice, from which the rest follows.\n",
 	       (unsigned long long)sum.queries, (unsigned long long)sum.sets,
 	       (unsigned long long)sum.schedules,
 	       (unsigned long long)sum.turned,

@@ -92,6 +92,14 @@ bool tutti_scheds_turned(struct tutti_sched *const *scheds, int ranks);
  * is the other turned, so that what is proven for one holds for both. */
 bool tutti_scheds_same(struct tutti_sched *const *a,
 		       struct tutti_sched *const *b, int ranks);
+/* The same with differences that leave the proof good (verify_turn.c): b adds
+ * from left to right where a adds as a tree; b begins with a meeting of all
+ * ranks (tutti_emit_meet), one step more. */
+#define TUTTI_FOLLOWS_LEFT 1u
+#define TUTTI_FOLLOWS_MEETING 2u
+bool tutti_scheds_follow(struct tutti_sched *const *a,
+			 struct tutti_sched *const *b, int ranks,
+			 unsigned int how);
 
 /* The schedules of all ranks; q->rank matters for sendrecv only.  To be freed
  * by tutti_scheds_free. */

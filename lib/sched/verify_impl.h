@@ -18,6 +18,7 @@ struct tutti_turn {
 	bool on;
 	uint32_t stride[TUTTI_PLACES];	/* chunks, from one rank to the next */
 	uint32_t piece;			/* likewise of a piece's number */
+	uint8_t any_flags;		/* that may differ */
 };
 
 /* False, and not on, if some schedule is no turn of the first. */

@@ -12,10 +12,28 @@
  *
  * All schedules are there and are compared one by one; nothing is taken on
  * trust.
+ *
+ * From a proven set another follows that differs in one of these only:
+ *  - No operation of it adds as a tree, though some of the proven one do.  The
+ *    expression of a tree over n operands tells the operands and their order,
+ *    since every combine of several ends with its mark (step).  So results
+ *    that are equal with trees are equal without, the contributions are the
+ *    same, in the same order and in as many combines; and nothing else depends
+ *    on the expressions.
+ *  - It begins with a meeting: every rank notifies all others, then awaits
+ *    them all.  All ranks can, since no message is under way, and when they
+ *    have, none is again; an operation of no chunks is a fence, so everything
+ *    else begins where the proven set does, one message deeper.  Only of one
+ *    lane and by mail, where nothing runs beside the meeting, and not of a
+ *    barrier, whose proof is about who knows of whom.
  */
 #include "config.h"
 
+#include "base/bits.h"
 #include "sched/verify_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* a and b + by * stride are the same modulo n. */
 static bool same_turned(int64_t a, int64_t b, int by, uint32_t stride,
@@ -73,7 +91,7 @@ static bool same_op(const struct tutti_sched *s, const struct tutti_op *a,
 {
 	uint32_t n = (uint32_t)a->nsrc + a->ndst;
 
-	if (a->kind != b->kind || a->flags != b->flags ||
+	if (a->kind != b->kind || (a->flags ^ b->flags) & ~t->any_flags ||
 	    a->nsrc != b->nsrc || a->ndst != b->ndst ||
 	    a->nchunks != b->nchunks || a->wait_lane != b->wait_lane ||
 	    a->wait_op != b->wait_op || a->wait_iter != b->wait_iter)
@@ -257,8 +275,10 @@ static bool sets_turned(struct tutti_sched *const *a,
 	return true;
 }
 
-bool tutti_scheds_same(struct tutti_sched *const *a,
-		       struct tutti_sched *const *b, int ranks)
+/* With any flags of these. */
+static bool same_sets(struct tutti_sched *const *a,
+		      struct tutti_sched *const *b, int ranks,
+		      uint8_t any_flags)
 {
 	int by = 0;
 
@@ -269,11 +289,109 @@ bool tutti_scheds_same(struct tutti_sched *const *a,
 	for (unsigned int variant = 0; variant < (by ? 4 : 1); variant++) {
 		struct tutti_turn t;
 
-		if (strides(a[0], variant, &t) &&
-		    sets_turned(a, b, ranks, by, &t))
+		if (!strides(a[0], variant, &t))
+			continue;
+		t.any_flags = any_flags;
+		if (sets_turned(a, b, ranks, by, &t))
 			return true;
 	}
 	return false;
+}
+
+bool tutti_scheds_same(struct tutti_sched *const *a,
+		       struct tutti_sched *const *b, int ranks)
+{
+	return same_sets(a, b, ranks, 0);
+}
+
+/* ---- What follows ------------------------------------------------------- */
+
+static bool has_trees(struct tutti_sched *const *scheds, int ranks)
+{
+	for (int r = 0; r < ranks; r++)
+		for (uint32_t i = 0; scheds[r] && i < scheds[r]->nops; i++)
+			if (scheds[r]->ops[i].flags & TUTTI_TREE)
+				return true;
+	return false;
+}
+
+/* A notification to (or from) all others, each once. */
+static bool notifies_all(const struct tutti_sched *s,
+			 const struct tutti_op *op, bool sends)
+{
+	const struct tutti_ref *ref = &s->refs[op->ref];
+
+	return op->kind == TUTTI_COMBINE && !op->flags && !op->nchunks &&
+	       op->nsrc == !sends && op->ndst == sends &&
+	       op->wait_lane < 0 && ref->place == TUTTI_MAIL &&
+	       ref->count == (uint32_t)s->ranks - 1 && ref->rank_step == 1 &&
+	       tutti_wrap(ref->rank, (uint32_t)s->ranks) ==
+		       (uint32_t)(s->rank + 1) % (uint32_t)s->ranks;
+}
+
+/* The schedule behind its meeting: shares records with s, but for its runs,
+ * which are to be freed.  False if there is no such meeting, or no memory. */
+static bool behind_meeting(const struct tutti_sched *s,
+			   struct tutti_sched *out)
+{
+	const struct tutti_run *first = s ? s->runs : NULL;
+	uint32_t gone;
+
+	if (!s || s->mapped || s->nlanes != 1 || s->ranks < 2 || !s->nruns ||
+	    s->coll == TUTTI_BARRIER || first->times != 1 || first->nops < 2 ||
+	    first->first || !notifies_all(s, &s->ops[0], true) ||
+	    !notifies_all(s, &s->ops[1], false))
+		return false;
+	gone = first->nops == 2;
+	*out = *s;
+	out->ops += 2;
+	out->nops -= 2;
+	out->nruns -= gone;
+	out->lanes[0].nruns -= gone;
+	out->lanes[0].nops -= 2;
+	out->runs = calloc(out->nruns + 1, sizeof(*out->runs));
+	if (!out->runs)
+		return false;
+	memcpy(out->runs, s->runs + gone, out->nruns * sizeof(*out->runs));
+	for (uint32_t i = 0; i < out->nruns; i++)
+		out->runs[i].first -= tutti_min(out->runs[i].first, 2u);
+	if (!gone)
+		out->runs[0].nops -= 2;
+	return true;
+}
+
+static bool follows_meeting(struct tutti_sched *const *a,
+			    struct tutti_sched *const *b, int ranks,
+			    uint8_t any_flags)
+{
+	struct tutti_sched *part = calloc((size_t)ranks, sizeof(*part));
+	struct tutti_sched **rest = calloc((size_t)ranks, sizeof(*rest));
+	bool ok = part && rest;
+	int n = 0;
+
+	for (; ok && n < ranks; n++) {
+		ok = behind_meeting(b[n], &part[n]);
+		rest[n] = &part[n];
+	}
+	ok = ok && same_sets(a, rest, ranks, any_flags);
+	for (int r = 0; part && r < n; r++)
+		free(part[r].runs);
+	free(part);
+	free(rest);
+	return ok;
+}
+
+bool tutti_scheds_follow(struct tutti_sched *const *a,
+			 struct tutti_sched *const *b, int ranks,
+			 unsigned int how)
+{
+	uint8_t any_flags = 0;
+
+	if (how & TUTTI_FOLLOWS_LEFT && !has_trees(b, ranks))
+		any_flags = TUTTI_TREE;
+	return how & TUTTI_FOLLOWS_MEETING ?
+		       follows_meeting(a, b, ranks, any_flags) :
+		       same_sets(a, b, ranks, any_flags);
 }
 
 static uint32_t turned(uint32_t c, int by, uint32_t stride, int ranks,
