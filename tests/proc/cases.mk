@@ -16,6 +16,7 @@ tests_proc_cases_SOURCES = \
 	tests/proc/cases_number.c \
 	tests/proc/cases_redop.c \
 	tests/proc/cases_split.c \
+	tests/proc/cases_topo.c \
 	tests/conform/number.c tests/conform/number.h
 tests_proc_cases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests
 tests_proc_cases_LDADD = libtutti.la -lm -lpthread
@@ -33,9 +34,11 @@ PROC_CASES = \
 	tests/proc/cases_number.sh \
 	tests/proc/cases_redop.sh \
 	tests/proc/cases_shm.sh \
-	tests/proc/cases_split.sh
+	tests/proc/cases_split.sh \
+	tests/proc/cases_topo.sh
 
 TESTS += $(PROC_CASES)
 EXTRA_DIST += $(PROC_CASES)
 $(PROC_CASES:.sh=.log): tests/proc/cases$(EXEEXT) \
 	tests/proc/cases_load$(EXEEXT) tools/tutti$(EXEEXT)
+tests/proc/cases_topo.log: tests/conform/matrix$(EXEEXT)

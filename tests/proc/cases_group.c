@@ -336,6 +336,112 @@ void group_mixed(struct seat *s)
 	OK(tuttiCommDestroy(comm));
 }
 
+#define MANY 64
+
+/* Counts that are gone when the group ends, as of a caller that made them on
+ * its stack. */
+static void uneven_calls(struct seat *s, tuttiComm_t comm, int *in, int *out)
+{
+	size_t up[MANY], turned[MANY], far[MANY];
+	size_t me = (size_t)s->rank, n = (size_t)s->ranks;
+
+	for (size_t i = 0; i < n; i++) {
+		up[i] = i + 1;
+		turned[i] = me + i + 1;
+		far[i] = (n - 1 - i) * (n + 2);
+	}
+	OK(tuttiAllGatherv(in, out, up, far, tuttiInt32, comm, NULL));
+	out += MANY * MANY;
+	OK(tuttiReduceScatterv(in, out, up, tuttiInt32, tuttiSum, comm, NULL));
+	out += MANY * MANY;
+	OK(tuttiAlltoAllv(in, turned, NULL, out, turned, NULL, tuttiInt32,
+			  comm, NULL));
+	out += MANY * MANY;
+	OK(tuttiGatherv(in, me + 1, out, up, far, tuttiInt32, s->ranks - 1,
+			comm, NULL));
+	out += MANY * MANY;
+	OK(tuttiScatterv(in, up, far, out, me + 1, tuttiInt32, 0, comm, NULL));
+	memset(up, 0xee, sizeof(up));
+	memset(turned, 0xee, sizeof(turned));
+	memset(far, 0xee, sizeof(far));
+}
+
+/* Element i of what rank r has. */
+static int uneven_value(size_t r, size_t i)
+{
+	return (int)(r * 10000 + i);
+}
+
+static int uneven_gathered(size_t n, const int *out)
+{
+	int wrong = 0;
+
+	for (size_t r = 0; r < n; r++)
+		for (size_t i = 0; i < r + 1; i++)
+			wrong += out[(n - 1 - r) * (n + 2) + i] !=
+				 uneven_value(r, i);
+	return wrong;
+}
+
+static int uneven_exchanged(size_t n, size_t me, const int *out)
+{
+	int wrong = 0;
+
+	for (size_t r = 0, at = 0; r < n; at += me + r + 1, r++)
+		for (size_t i = 0, from = 0; i < me + r + 1; i++) {
+			/* Where rank r has what it sends to this one. */
+			from = me * (r + 1) + me * (me - 1) / 2;
+			wrong += out[at + i] != uneven_value(r, from + i);
+		}
+	return wrong;
+}
+
+static int uneven_wrong(struct seat *s, const int *out)
+{
+	size_t n = (size_t)s->ranks, me = (size_t)s->rank;
+	int wrong = uneven_gathered(n, out);
+
+	out += MANY * MANY;
+	for (size_t i = 0; i < me + 1; i++) {
+		int sum = 0;
+
+		for (size_t r = 0; r < n; r++)
+			sum += uneven_value(r, me * (me + 1) / 2 + i);
+		wrong += out[i] != sum;
+	}
+	out += MANY * MANY;
+	wrong += uneven_exchanged(n, me, out);
+	out += MANY * MANY;
+	if (me == n - 1)
+		wrong += uneven_gathered(n, out);
+	out += MANY * MANY;
+	for (size_t i = 0; i < me + 1; i++)
+		wrong += out[i] != uneven_value(0, (n - 1 - me) * (n + 2) + i);
+	return wrong;
+}
+
+void group_uneven(struct seat *s)
+{
+	tuttiComm_t comm = case_join(s);
+	size_t room = 5 * MANY * MANY;
+	int *in = calloc(MANY * MANY, sizeof(*in));
+	int *out = calloc(room, sizeof(*out)), wrong;
+
+	for (size_t i = 0; i < MANY * MANY; i++)
+		in[i] = uneven_value((size_t)s->rank, i);
+	for (int round = 0; round < 3; round++) {
+		memset(out, 0, room * sizeof(*out));
+		OK(tuttiGroupStart());
+		uneven_calls(s, comm, in, out);
+		OK(tuttiGroupEnd());
+		wrong = uneven_wrong(s, out);
+		CHECK(!wrong, "rank %d: %d wrong", s->rank, wrong);
+	}
+	OK(tuttiCommDestroy(comm));
+	free(in);
+	free(out);
+}
+
 /* Three communicators, begun in another order by every rank. */
 void group_two(struct seat *s)
 {

@@ -1,53 +1,216 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the collectives promise about counts, order and buffers: cases 40, 42,
- * 45, 46 and 47.
+ * 43, 45, 46 and 47.
  */
 #include "config.h"
 
 #include "proc/cases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /* Case 40: nothing, with any pointers, between calls that do something. */
-static void zero_once(struct seat *s, enum case_coll coll, const void *in,
+static void zero_once(struct seat *s, struct case_call c, const void *in,
 		      void *out, tuttiComm_t comm)
 {
-	struct case_call c = { coll, 0, tuttiFloat, tuttiSum, 0 };
 	int32_t one = 1, sum = 0;
 
-	if (coll == SEND || coll == RECV) {
-		c.coll = s->rank % 2 ? SEND : RECV;
-		c.root = s->rank ^ 1;
-	}
-	if (c.root < s->ranks)
+	if (c.coll != COLLS)
 		EXPECT(case_call(&c, in, out, comm), tuttiSuccess, NULL);
-	if (coll % 3)
-		return;
 	EXPECT(tuttiAllReduce(&one, &sum, 1, tuttiInt32, tuttiSum, comm,
 			      NULL), tuttiSuccess, NULL);
-	CHECK(sum == s->ranks, "sum %d after %s of nothing", (int)sum,
-	      case_coll_name(coll));
+	CHECK(sum == s->ranks, "sum %d after operation %d of nothing",
+	      (int)sum, (int)c.coll);
 }
 
-void meaning_zero(struct seat *s)
+/* This rank's side of call number `coll`; false if it has none. */
+static bool zero_call(struct seat *s, int coll, int root, struct case_call *c)
 {
-	tuttiComm_t comm = case_join(s);
+	*c = (struct case_call){ (enum case_coll)coll, 0, tuttiFloat,
+				 tuttiSum, root };
+	if (coll == SEND || coll == RECV) {
+		c->coll = s->rank % 2 ? SEND : RECV;
+		c->root = s->rank ^ 1;
+	}
+	return c->root < s->ranks;
+}
+
+static void zero_all(struct seat *s, tuttiComm_t comm)
+{
 	char a[16], b[16];
 
 	memset(a, 7, sizeof(a));
 	memset(b, 7, sizeof(b));
-	for (int coll = 0; coll < COLLS; coll++) {
-		zero_once(s, (enum case_coll)coll, NULL, NULL, comm);
-		zero_once(s, (enum case_coll)coll, a, b, comm);
-		zero_once(s, (enum case_coll)coll, a, a + 1, comm);
-		zero_once(s, (enum case_coll)coll, NULL, b, comm);
-	}
+	for (int coll = 0; coll < COLLS; coll++)
+		for (int root = 0; root < s->ranks; root++) {
+			struct case_call c;
+
+			if (root && (!case_rooted((enum case_coll)coll) ||
+				     coll == SEND || coll == RECV))
+				continue;
+			/* The one without a partner has nothing to do. */
+			if (!zero_call(s, coll, root, &c))
+				c.coll = COLLS;
+			zero_once(s, c, NULL, NULL, comm);
+			zero_once(s, c, a, b, comm);
+			zero_once(s, c, a, a, comm);
+			zero_once(s, c, a, a + 1, comm);
+			zero_once(s, c, NULL, b, comm);
+		}
 	for (size_t i = 0; i < sizeof(a); i++)
 		CHECK(a[i] == 7 && b[i] == 7, "byte %zu was written", i);
+}
+
+/* All of them in one group, and something in the middle. */
+static void zero_group(struct seat *s, tuttiComm_t comm)
+{
+	int32_t one = 1, sum = 0;
+
+	EXPECT(tuttiGroupStart(), tuttiSuccess, NULL);
+	for (int coll = 0; coll < COLLS; coll++) {
+		struct case_call c;
+
+		if (zero_call(s, coll, s->ranks - 1, &c))
+			EXPECT(case_call(&c, NULL, NULL, comm), tuttiSuccess,
+			       NULL);
+		if (coll == GATHER)
+			EXPECT(tuttiAllReduce(&one, &sum, 1, tuttiInt32,
+					      tuttiSum, comm, NULL),
+			       tuttiSuccess, NULL);
+	}
+	EXPECT(tuttiGroupEnd(), tuttiSuccess, NULL);
+	CHECK(sum == s->ranks, "sum %d in a group of nothing", (int)sum);
+}
+
+void meaning_zero(struct seat *s)
+{
+	tuttiComm_t comm = case_join(s), child = NULL;
+
+	zero_all(s, comm);
+	zero_group(s, comm);
+	EXPECT(tuttiCommSplit(comm, 0, s->rank, &child, NULL), tuttiSuccess,
+	       NULL);
+	zero_all(s, child);
+	EXPECT(tuttiCommDestroy(child), tuttiSuccess, NULL);
+	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
+}
+
+/* ---- Case 43 ------------------------------------------------------------- */
+
+/* A buffer that ends, or begins, where nothing may be touched. */
+struct fenced {
+	char *map, *data;
+	size_t all;
+};
+
+static struct fenced fence(size_t bytes, bool at_end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t room = (bytes + page) / page * page;
+	struct fenced f = { .all = room + 2 * page };
+
+	f.map = mmap(NULL, f.all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
+	if (f.map == MAP_FAILED ||
+	    mprotect(f.map + page, room, PROT_READ | PROT_WRITE))
+		exit(99);
+	f.data = f.map + page + (at_end ? room - bytes : 0);
+	memset(f.map + page, 0x55, room);
+	return f;
+}
+
+static void unfence(struct fenced *f)
+{
+	munmap(f->map, f->all);
+}
+
+static bool many_in(enum case_coll c)
+{
+	return c == REDUCE_SCATTER || c == REDUCE_SCATTERV || c == SCATTER ||
+	       c == SCATTERV || c == ALLTOALL || c == ALLTOALLV;
+}
+
+static bool many_out(enum case_coll c)
+{
+	return c == ALL_GATHER || c == ALL_GATHERV || c == GATHER ||
+	       c == GATHERV || c == ALLTOALL || c == ALLTOALLV;
+}
+
+/* Sums of these show the order in which they were made. */
+static void fill_place(float *p, size_t n, int rank)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (float)((i * 37 + (size_t)rank * 101) % 1009) * 1e-3f -
+		       (float)(i % 7) * 1e4f * (float)rank;
+}
+
+/* The call with both buffers apart, then in place: the same bits. */
+static void place_once(struct seat *s, struct case_call c, bool at_end,
+		       tuttiComm_t comm)
+{
+	size_t n = (size_t)s->ranks, block = 4 * c.count;
+	size_t in_bytes = block * (many_in(c.coll) ? n : 1);
+	size_t out_bytes = block * (many_out(c.coll) ? n : 1);
+	size_t own = (size_t)s->rank * block;
+	struct fenced in = fence(in_bytes, at_end);
+	struct fenced out = fence(out_bytes, at_end);
+	struct fenced one = fence(in_bytes > out_bytes ? in_bytes : out_bytes,
+				  at_end);
+	char *send = one.data, *recv = one.data;
+
+	if (many_out(c.coll) && !many_in(c.coll))
+		send += own;
+	if (many_in(c.coll) && !many_out(c.coll))
+		recv += own;
+	/* Where there is but one buffer, nothing is in place. */
+	if (!case_gives(&c, s->rank))
+		recv = one.data;
+	if (!case_gets(&c, s->rank))
+		send = one.data;
+	fill_place((float *)in.data, in_bytes / 4, s->rank);
+	memcpy(send, in.data, in_bytes);
+	EXPECT(case_call(&c, case_gives(&c, s->rank) ? in.data : NULL,
+			 case_gets(&c, s->rank) ? out.data : NULL, comm),
+	       tuttiSuccess, NULL);
+	EXPECT(case_call(&c, case_gives(&c, s->rank) ? send : NULL,
+			 case_gets(&c, s->rank) ? recv : NULL, comm),
+	       tuttiSuccess, NULL);
+	CHECK(!case_gets(&c, s->rank) || !memcmp(recv, out.data, out_bytes),
+	      "rank %d: %s of %zu, root %d: in place gives other bits",
+	      s->rank, case_coll_name(c.coll), c.count, c.root);
+	unfence(&in);
+	unfence(&out);
+	unfence(&one);
+}
+
+/* Sizes around those at which another algorithm is taken. */
+void meaning_place(struct seat *s)
+{
+	static const size_t bytes[] = { 0, 2048, 4096, 8192, 16384, 32768,
+					65536, 1 << 20 };
+	tuttiComm_t comm = case_join(s);
+	int turn = 0;
+
+	for (int coll = 0; coll < BARRIER; coll++) {
+		bool many = many_in((enum case_coll)coll) ||
+			    many_out((enum case_coll)coll);
+
+		for (int i = 0; i < 8; i++)
+			for (size_t k = 0; k < 3; k++, turn++) {
+				size_t at = bytes[i] / 4 /
+					    (many ? (size_t)s->ranks : 1);
+				struct case_call c = {
+					(enum case_coll)coll,
+					(at ? at - 1 : 1) + k, tuttiFloat,
+					tuttiSum, turn % s->ranks };
+
+				place_once(s, c, turn % 2, comm);
+			}
+	}
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 
@@ -64,37 +227,139 @@ static char *sparse(size_t bytes)
 	return p;
 }
 
-/* The places where a narrow type would go wrong. */
-static size_t spot(int i, size_t count)
-{
-	static const size_t at[] = { 0, 1, 0x7ffffffe, 0x7fffffff, 0x80000000,
-				     0x80000001, 0xfffffffe, 0xffffffff,
-				     0x100000000, 0x100000001 };
-	size_t n = sizeof(at) / sizeof(at[0]);
+/*
+ * A range that shows the same memory again and again, but for pages around the
+ * places where a narrow type would go wrong, which are there for themselves: so
+ * large counts take time and no memory.
+ */
+#define PIECE ((size_t)521 * 4096)	/* no power of two */
+#define NEAR 4096
 
-	if ((size_t)i < n)
-		return at[i];
-	return (size_t)i == n ? count - 1 : SIZE_MAX;
+static void *map_at(char *at, size_t bytes, int fd)
+{
+	return mmap(at, bytes, PROT_READ | PROT_WRITE,
+		    (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED) |
+			    (at ? MAP_FIXED : MAP_NORESERVE), fd, 0);
 }
 
-/* A broadcast, since it alone has no other buffer as large. */
-static void large(struct seat *s, size_t count, tuttiComm_t comm)
+static size_t page_of(size_t at)
 {
-	char *p = sparse(count + 1);
-	int wrong = 0;
+	return at / NEAR * NEAR;
+}
 
-	p[count] = 99;
-	for (int i = 0; s->rank == 0 && spot(i, count) != SIZE_MAX; i++)
-		if (spot(i, count) < count)
-			p[spot(i, count)] = (char)(i + 1);
-	EXPECT(tuttiBroadcast(p, p, count, tuttiInt8, 0, comm, NULL),
-	       tuttiSuccess, NULL);
-	for (int i = 0; spot(i, count) != SIZE_MAX; i++)
-		if (spot(i, count) < count - 1)
-			wrong += p[spot(i, count)] != (char)(i + 1);
-	CHECK(!wrong && p[count - 1] && p[count] == 99 && !p[count / 3],
-	      "rank %d: %zu elements: %d wrong", s->rank, count, wrong);
-	munmap(p, count + 1);
+/* Place number k, of k from 0 to 3: the begin, the powers, the end. */
+static size_t place(int k, size_t bytes)
+{
+	size_t at = k == 0 ? 0 : k == 1 ? (size_t)1 << 31 :
+		    k == 2 ? (size_t)1 << 32 : page_of(bytes);
+
+	return at < bytes ? at : page_of(bytes);
+}
+
+static char *wide(size_t bytes)
+{
+	size_t all = page_of(bytes) + 2 * NEAR;
+	char *p = map_at(NULL, all, -1);
+	int fd = memfd_create("wide", MFD_CLOEXEC);
+
+	if (p == MAP_FAILED || fd < 0 || ftruncate(fd, (off_t)PIECE))
+		exit(77);
+	for (size_t at = 0; at < all; at += PIECE)
+		if (map_at(p + at, all - at < PIECE ? all - at : PIECE, fd) ==
+		    MAP_FAILED)
+			exit(77);
+	for (int k = 0; k < 4; k++) {
+		size_t at = place(k, bytes), from = at ? at - NEAR : 0;
+
+		if (map_at(p + from, at + NEAR - from, -1) == MAP_FAILED)
+			exit(77);
+	}
+	close(fd);
+	return p;
+}
+
+static void unwide(char *p, size_t bytes)
+{
+	munmap(p, page_of(bytes) + 2 * NEAR);
+}
+
+/* What block `from` holds for block `to` at i: about places, each for itself;
+ * elsewhere something that repeats. */
+static char wide_byte(int from, int to, size_t i)
+{
+	return (char)(1 + (i * 7 + (i >> 12) * 3 + (i >> 31) * 11 +
+			   (size_t)from * 31 + (size_t)to * 17) % 100);
+}
+
+/* Go over the pages about the places of a buffer: blocks of `count`. */
+static size_t wide_walk(char *p, size_t blocks, size_t count, bool write,
+			char (*want)(const struct case_call *c, int rank,
+				     int block, size_t i),
+			const struct case_call *c, int rank)
+{
+	size_t bytes = blocks * count, wrong = 0;
+
+	for (int k = 0; k < 4; k++) {
+		size_t at = place(k, bytes), i = at ? at - NEAR : 0;
+
+		for (; i < at + NEAR && i < bytes; i++) {
+			char v = want(c, rank, (int)(i / count), i % count);
+
+			if (write)
+				p[i] = v;
+			else
+				wrong += p[i] != v;
+		}
+	}
+	return wrong;
+}
+
+static char wide_in(const struct case_call *c, int rank, int block, size_t i)
+{
+	(void)c;
+	return wide_byte(rank, block, i);
+}
+
+/* Two ranks; a maximum where there is a reduction. */
+static char wide_out(const struct case_call *c, int rank, int block, size_t i)
+{
+	char a, b;
+
+	if (many_out(c->coll))
+		return many_in(c->coll) ? wide_byte(block, rank, i) :
+					  wide_byte(block, 0, i);
+	if (!case_reduces(c->coll))
+		return wide_byte(c->root, many_in(c->coll) ? rank : 0, i);
+	a = wide_byte(0, many_in(c->coll) ? rank : 0, i);
+	b = wide_byte(1, many_in(c->coll) ? rank : 0, i);
+	return a > b ? a : b;
+}
+
+/* Between the places all is filled with one byte, so that only they count. */
+static void wide_once(struct seat *s, struct case_call c, tuttiComm_t comm)
+{
+	size_t n = (size_t)s->ranks, blocks_in = many_in(c.coll) ? n : 1;
+	size_t blocks_out = many_out(c.coll) ? n : 1;
+	bool gives = case_gives(&c, s->rank), gets = case_gets(&c, s->rank);
+	char *in = gives ? wide(blocks_in * c.count) : NULL;
+	char *out = gets ? wide(blocks_out * c.count) : NULL;
+	size_t wrong = 0;
+
+	if (gives)
+		wide_walk(in, blocks_in, c.count, true, wide_in, &c, s->rank);
+	if (gets)
+		out[blocks_out * c.count] = 99;
+	EXPECT(case_call(&c, in, out, comm), tuttiSuccess, NULL);
+	if (gets)
+		wrong = wide_walk(out, blocks_out, c.count, false, wide_out, &c,
+				  s->rank) +
+			(out[blocks_out * c.count] != 99);
+	CHECK(!wrong, "rank %d: %s of %zu elements: %zu wrong", s->rank,
+	      case_coll_name(c.coll), c.count, wrong);
+	if (gives)
+		unwide(in, blocks_in * c.count);
+	if (gets)
+		unwide(out, blocks_out * c.count);
 }
 
 /* Blocks beyond 2^31 and 2^32, with untouched memory between. */
@@ -121,13 +386,24 @@ static void large_gaps(struct seat *s, tuttiComm_t comm)
 	munmap(p, 0x100000010);
 }
 
+/* For two ranks.  A broadcast by default, since each takes seconds; CASES_FULL:
+ * every operation with every count. */
 void meaning_large(struct seat *s)
 {
+	static const size_t counts[] = { 0x7fffffff, 0x80000000, 0x80000001,
+					 0x100000005 };
+	bool full = getenv("CASES_FULL");
 	tuttiComm_t comm = case_join(s);
 
-	large(s, 0x80000001, comm);
-	if (s->ranks == 2)
-		large_gaps(s, comm);
+	for (int coll = 0; coll < BARRIER; coll++)
+		for (int i = 0; i < 4; i++) {
+			struct case_call c = { (enum case_coll)coll, counts[i],
+					       tuttiInt8, tuttiMax, i % 2 };
+
+			if (full || (coll == BROADCAST && i == 2))
+				wide_once(s, c, comm);
+		}
+	large_gaps(s, comm);
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 
@@ -240,4 +516,79 @@ void meaning_absent(struct seat *s)
 		EXPECT(tuttiBarrier(comm, NULL), tuttiTimeout, "operation 2");
 	}
 	tuttiCommDestroy(comm);
+}
+
+/* One operation on a communicator of its own, by a thread of its own. */
+struct absent {
+	struct seat *s;
+	tuttiComm_t comm;
+	struct case_call call;
+	bool grouped;
+	pthread_t thread;
+};
+
+/* Does this rank's result depend on the one that is absent? */
+static bool depends(const struct absent *a)
+{
+	const struct case_call *c = &a->call;
+
+	if (!case_rooted(c->coll))
+		return true;
+	return c->root == a->s->rank || c->root == a->s->ranks - 2;
+}
+
+static void *call_absent(void *arg)
+{
+	struct absent *a = arg;
+	size_t n = (size_t)a->s->ranks * 50000;
+	char *in = calloc(2, n), text[64];
+	tuttiResult_t rc;
+
+	if (a->grouped)
+		EXPECT(tuttiGroupStart(), tuttiSuccess, NULL);
+	rc = case_call(&a->call, in, in + n, a->comm);
+	if (a->grouped)
+		rc = tuttiGroupEnd();
+	snprintf(text, sizeof(text), "%s", case_coll_name(a->call.coll));
+	if (rc)
+		EXPECT(rc, tuttiTimeout, text, "operation 1", "TUTTI_TIMEOUT");
+	else
+		CHECK(!depends(a), "rank %d: %s%s did not wait", a->s->rank,
+		      text, a->grouped ? " in a group" : "");
+	free(in);
+	return NULL;
+}
+
+/* Whatever the operation is, those who need the last but one rank hear at the
+ * deadline, and none later. */
+void meaning_absent_each(struct seat *s)
+{
+	struct absent a[2 * SEND];
+	tuttiConfig_t config = TUTTI_CONFIG_INITIALIZER;
+	tuttiComm_t comm = case_join(s);
+	int64_t began;
+
+	config.timeoutMs = 2000;
+	for (int i = 0; i < 2 * SEND; i++) {
+		a[i] = (struct absent){ .s = s, .grouped = i % 2 };
+		a[i].call = (struct case_call){ (enum case_coll)(i / 2), 50000,
+						tuttiInt8, tuttiSum, 0 };
+		if (case_rooted(a[i].call.coll) &&
+		    !case_gives(&a[i].call, s->ranks - 2))
+			a[i].call.root = s->ranks - 2;
+		EXPECT(tuttiCommInitEnv(&a[i].comm, &config), tuttiSuccess,
+		       NULL);
+	}
+	began = case_ms();
+	for (int i = 0; i < 2 * SEND && s->rank != s->ranks - 2; i++)
+		if (pthread_create(&a[i].thread, NULL, call_absent, &a[i]))
+			exit(99);
+	for (int i = 0; i < 2 * SEND && s->rank != s->ranks - 2; i++)
+		pthread_join(a[i].thread, NULL);
+	CHECK(case_ms() - began < 20000, "the deadline was passed by far");
+	/* Nobody goes before all have heard. */
+	EXPECT(tuttiBarrier(comm, NULL), tuttiSuccess, NULL);
+	for (int i = 0; i < 2 * SEND; i++)
+		tuttiCommDestroy(a[i].comm);
+	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }

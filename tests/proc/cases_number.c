@@ -60,43 +60,87 @@ static float without_nan(int ranks, size_t i, tuttiRedOp_t op)
 	return v;
 }
 
-static void nan_once(struct seat *s, tuttiRedOp_t op, size_t count, int where,
-		     size_t at, tuttiComm_t comm)
-{
-	float *in = calloc(4, count), *out = calloc(4, count);
-	size_t wrong = 0;
+struct nan_place {
+	int rank;
+	size_t at;
+};
 
-	for (size_t i = 0; i < count; i++)
+/* Which elements of the result this rank gets. */
+static size_t first_of(struct seat *s, const struct case_call *c)
+{
+	return c->coll == REDUCE_SCATTER || c->coll == REDUCE_SCATTERV ?
+		       (size_t)s->rank * c->count : 0;
+}
+
+static void nan_once(struct seat *s, const struct case_call *c,
+		     struct nan_place nan, tuttiComm_t comm)
+{
+	size_t n = c->coll == REDUCE_SCATTER || c->coll == REDUCE_SCATTERV ?
+			   c->count * (size_t)s->ranks : c->count;
+	float *in = calloc(4, n), *out = calloc(4, c->count);
+	size_t wrong = 0, first = first_of(s, c);
+
+	for (size_t i = 0; i < n; i++)
 		in[i] = element(s->rank, i);
-	if (s->rank == where)
-		in[at] = NAN;
-	EXPECT(tuttiAllReduce(in, out, count, tuttiFloat, op, comm, NULL),
-	       tuttiSuccess, NULL);
-	for (size_t i = 0; i < count; i++)
-		wrong += i == at ? !isnan(out[i]) :
-				   out[i] != without_nan(s->ranks, i, op);
-	CHECK(!wrong, "operator %d, %zu elements, NaN at rank %d element %zu: "
-	      "%zu wrong", (int)op, count, where, at, wrong);
-	check_same(s, out, 4 * count, "NaN", comm);
+	if (s->rank == nan.rank)
+		in[nan.at] = NAN;
+	EXPECT(case_call(c, in, out, comm), tuttiSuccess, NULL);
+	for (size_t i = first; i < first + c->count; i++)
+		wrong += i == nan.at ? !isnan(out[i - first]) :
+			 out[i - first] != without_nan(s->ranks, i, c->op);
+	CHECK(!wrong || (c->coll == REDUCE && s->rank != c->root),
+	      "%s, operator %d, %zu elements, NaN at rank %d element %zu: "
+	      "%zu wrong", case_coll_name(c->coll), (int)c->op, c->count,
+	      nan.rank, nan.at, wrong);
+	if (c->coll == ALL_REDUCE)
+		check_same(s, out, 4 * c->count, "NaN", comm);
 	free(in);
 	free(out);
+}
+
+static void nan_all(struct seat *s, enum case_coll coll, tuttiComm_t comm)
+{
+	static const tuttiRedOp_t ops[] = { tuttiMin, tuttiMax, tuttiSum };
+	static const size_t counts[] = { 1, 37, 3000 };
+
+	for (int o = 0; o < 3; o++)
+		for (int k = 0; k < 9; k++)
+			for (int r = 0; r < s->ranks; r++) {
+				struct case_call c = { coll, counts[k / 3],
+						       tuttiFloat, ops[o],
+						       r };
+				size_t at = (size_t)(k % 3) * (c.count - 1) / 2;
+				struct nan_place nan = { r, at };
+
+				nan_once(s, &c, nan, comm);
+			}
 }
 
 /* A NaN anywhere is a NaN everywhere: in each rank's data, in the first,
  * middle and last element of a vector. */
 void number_nan(struct seat *s)
 {
-	static const tuttiRedOp_t ops[] = { tuttiMin, tuttiMax, tuttiSum };
-	static const size_t counts[] = { 1, 37, 3000 };
 	tuttiComm_t comm = case_join(s);
 
-	for (int o = 0; o < 3; o++)
-		for (int c = 0; c < 3; c++)
-			for (int r = 0; r < s->ranks; r++)
-				for (int k = 0; k < 3; k++)
-					nan_once(s, ops[o], counts[c], r,
-						 k * (counts[c] - 1) / 2,
-						 comm);
+	nan_all(s, ALL_REDUCE, comm);
+	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
+}
+
+/* And of the other reductions; a forced one alone. */
+void number_nan_each(struct seat *s)
+{
+	static const enum case_coll colls[] = { REDUCE, REDUCE_SCATTER,
+						REDUCE_SCATTERV };
+	const char *algo = getenv("TUTTI_ALGO");
+	tuttiComm_t comm = case_join(s);
+
+	for (int i = 0; i < 3; i++) {
+		const char *name = case_coll_name(colls[i]);
+
+		if (!algo || (!strncmp(algo, name, strlen(name)) &&
+			      algo[strlen(name)] == ':'))
+			nan_all(s, colls[i], comm);
+	}
 	EXPECT(tuttiCommDestroy(comm), tuttiSuccess, NULL);
 }
 

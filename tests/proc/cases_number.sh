@@ -6,8 +6,11 @@
 cases=${top_builddir:-.}/tests/proc/cases
 export TUTTI_TIMEOUT=60 TUTTI_INIT_TIMEOUT=60
 
-algorithms=$("$tutti" info --algorithms |
-	awk '/^[a-z]/ { on = $1 == "all_reduce" } on && /^  [a-z]/ { print $1 }')
+algorithms_of() {
+	"$tutti" info --algorithms | awk -v op="$1" '
+		/^[a-z]/ { on = $1 == op } on && /^  [a-z]/ { print $1 }'
+}
+algorithms=$(algorithms_of all_reduce)
 [ -n "$algorithms" ] || fault "no algorithm is listed"
 
 well() {
@@ -32,12 +35,20 @@ for algo in $algorithms; do
 	esac
 	well run -n 4 --nodes 3+1 --timeout 60 "$cases" $all
 done
+# NaN in the other reductions.
+for op in reduce reduce_scatter; do
+	for algo in $(algorithms_of $op); do
+		export TUTTI_ALGO="$op:$algo"
+		well run -n 4 --nodes 3+1 --timeout 60 "$cases" number_nan_each
+	done
+done
 unset TUTTI_ALGO
+well run -n 4 --nodes 3+1 --timeout 60 "$cases" number_nan_each
 # shellcheck disable=SC2086
 for n in 1 3 7; do
 	well run -n $n --timeout 60 "$cases" $all
 done
 well run -n 16 --timeout 60 "$cases" number_small
 # shellcheck disable=SC2086
-TUTTI_KERNELS=scalar well run -n 3 --timeout 60 "$cases" $all
+TUTTI_KERNELS=scalar well run -n 3 --timeout 60 "$cases" $all number_nan_each
 finish
