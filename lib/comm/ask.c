@@ -22,7 +22,7 @@
 #include <time.h>
 
 /* How long who found a wrong hash waits for the other rank to say why. */
-#define ANSWER_NS 500000000
+#define ANSWER_NS 800000000
 #define LOOK_NS 500000
 /* What could not be compared yet is looked at again after that long. */
 #define POLL_NS 100000000
