@@ -51,8 +51,7 @@ static int heard[TUTTI_NEWS_ROOT_LOST + 1];
 static void on_news(void *arg, const struct tutti_news *news)
 {
 	static const char *const kinds[] = { "death", "error", "abort", "ask",
-					     "call", "split",
-					     "root-lost" };
+					     "split", "root-lost" };
 
 	(void)arg;
 	pthread_mutex_lock(&lock);
