@@ -109,6 +109,7 @@ for _ in $(seq "$runs"); do
 	same 7 -n 5
 done
 quiet
+echo "strict: $((2 * runs)) runs under noise: $first"
 echo "float32, 5 ranks, by$serving: $first"
 
 # bfloat16, float16 and fp8 the same way, on fewer maps.
@@ -166,4 +167,5 @@ for _ in $(seq "$runs"); do
 	same 7 -n 5 --nodes 2+3
 done
 quiet
+echo "default: 2 x $runs runs under noise, on one node and on two"
 finish
