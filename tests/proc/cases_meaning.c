@@ -283,83 +283,68 @@ static void unwide(char *p, size_t bytes)
 	munmap(p, page_of(bytes) + 2 * NEAR);
 }
 
-/* What block `from` holds for block `to` at i: about places, each for itself;
- * elsewhere something that repeats. */
-static char wide_byte(int from, int to, size_t i)
+/* What a rank has at i, near the places. */
+static char wide_byte(int rank, size_t i)
 {
 	return (char)(1 + (i * 7 + (i >> 12) * 3 + (i >> 31) * 11 +
-			   (size_t)from * 31 + (size_t)to * 17) % 100);
+			   (size_t)rank * 31) % 100);
 }
 
-/* Go over the pages about the places of a buffer: blocks of `count`. */
-static size_t wide_walk(char *p, size_t blocks, size_t count, bool write,
-			char (*want)(const struct case_call *c, int rank,
-				     int block, size_t i),
-			const struct case_call *c, int rank)
+/* Of two ranks; a maximum where there is a reduction. */
+static char wide_result(const struct case_call *c, size_t i)
 {
-	size_t bytes = blocks * count, wrong = 0;
+	char a = wide_byte(0, i), b = wide_byte(1, i);
+
+	if (!case_reduces(c->coll))
+		return c->root ? b : a;
+	return a > b ? a : b;
+}
+
+static void wide_write(char *p, size_t count, int rank)
+{
+	for (int k = 0; k < 4; k++) {
+		size_t at = place(k, count), i = at ? at - NEAR : 0;
+
+		for (; i < at + NEAR && i < count; i++)
+			p[i] = wide_byte(rank, i);
+	}
+}
+
+static size_t wide_wrong(const char *p, const struct case_call *c)
+{
+	size_t wrong = 0;
 
 	for (int k = 0; k < 4; k++) {
-		size_t at = place(k, bytes), i = at ? at - NEAR : 0;
+		size_t at = place(k, c->count), i = at ? at - NEAR : 0;
 
-		for (; i < at + NEAR && i < bytes; i++) {
-			char v = want(c, rank, (int)(i / count), i % count);
-
-			if (write)
-				p[i] = v;
-			else
-				wrong += p[i] != v;
-		}
+		for (; i < at + NEAR && i < c->count; i++)
+			wrong += p[i] != wide_result(c, i);
 	}
 	return wrong;
 }
 
-static char wide_in(const struct case_call *c, int rank, int block, size_t i)
-{
-	(void)c;
-	return wide_byte(rank, block, i);
-}
-
-/* Two ranks; a maximum where there is a reduction. */
-static char wide_out(const struct case_call *c, int rank, int block, size_t i)
-{
-	char a, b;
-
-	if (many_out(c->coll))
-		return many_in(c->coll) ? wide_byte(block, rank, i) :
-					  wide_byte(block, 0, i);
-	if (!case_reduces(c->coll))
-		return wide_byte(c->root, many_in(c->coll) ? rank : 0, i);
-	a = wide_byte(0, many_in(c->coll) ? rank : 0, i);
-	b = wide_byte(1, many_in(c->coll) ? rank : 0, i);
-	return a > b ? a : b;
-}
-
-/* Between the places all is filled with one byte, so that only they count. */
+/* Of the operations whose buffers have one block, in which every place is the
+ * same on all ranks. */
 static void wide_once(struct seat *s, struct case_call c, tuttiComm_t comm)
 {
-	size_t n = (size_t)s->ranks, blocks_in = many_in(c.coll) ? n : 1;
-	size_t blocks_out = many_out(c.coll) ? n : 1;
 	bool gives = case_gives(&c, s->rank), gets = case_gets(&c, s->rank);
-	char *in = gives ? wide(blocks_in * c.count) : NULL;
-	char *out = gets ? wide(blocks_out * c.count) : NULL;
+	char *in = gives ? wide(c.count) : NULL;
+	char *out = gets ? wide(c.count) : NULL;
 	size_t wrong = 0;
 
 	if (gives)
-		wide_walk(in, blocks_in, c.count, true, wide_in, &c, s->rank);
+		wide_write(in, c.count, s->rank);
 	if (gets)
-		out[blocks_out * c.count] = 99;
+		out[c.count] = 99;
 	EXPECT(case_call(&c, in, out, comm), tuttiSuccess, NULL);
 	if (gets)
-		wrong = wide_walk(out, blocks_out, c.count, false, wide_out, &c,
-				  s->rank) +
-			(out[blocks_out * c.count] != 99);
+		wrong = wide_wrong(out, &c) + (out[c.count] != 99);
 	CHECK(!wrong, "rank %d: %s of %zu elements: %zu wrong", s->rank,
 	      case_coll_name(c.coll), c.count, wrong);
 	if (gives)
-		unwide(in, blocks_in * c.count);
+		unwide(in, c.count);
 	if (gets)
-		unwide(out, blocks_out * c.count);
+		unwide(out, c.count);
 }
 
 /* Blocks beyond 2^31 and 2^32, with untouched memory between. */
@@ -387,7 +372,7 @@ static void large_gaps(struct seat *s, tuttiComm_t comm)
 }
 
 /* For two ranks.  A broadcast by default, since each takes seconds; CASES_FULL:
- * every operation with every count. */
+ * with every count, and the reductions too. */
 void meaning_large(struct seat *s)
 {
 	static const size_t counts[] = { 0x7fffffff, 0x80000000, 0x80000001,
@@ -395,7 +380,7 @@ void meaning_large(struct seat *s)
 	bool full = getenv("CASES_FULL");
 	tuttiComm_t comm = case_join(s);
 
-	for (int coll = 0; coll < BARRIER; coll++)
+	for (int coll = ALL_REDUCE; coll <= BROADCAST; coll++)
 		for (int i = 0; i < 4; i++) {
 			struct case_call c = { (enum case_coll)coll, counts[i],
 					       tuttiInt8, tuttiMax, i % 2 };

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Cases 40, 42, 43, 45, 46 and 47.  CASES_FULL=1 does every operation with large
-# counts, which takes minutes.
+# Cases 40, 42, 43, 45, 46 and 47.  CASES_FULL=1 does every large count, and
+# reductions of them, which takes minutes.
 . "${top_srcdir:-.}/tests/proc/proc.sh"
 cases=${top_builddir:-.}/tests/proc/cases
 export TUTTI_TIMEOUT=60 TUTTI_INIT_TIMEOUT=60
