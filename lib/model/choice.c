@@ -76,6 +76,8 @@ static const struct rule rules[] = {
 	{ TUTTI_ALL_REDUCE, LOCAL, 0, 2, 0, "direct2", own_part },
 	{ TUTTI_ALL_REDUCE, DIVIDED, 9, 0, 8192, "leader", by_domains },
 	{ TUTTI_ALL_REDUCE, DIVIDED, 9, 0, 8192, "hier", by_domains },
+	{ TUTTI_ALL_REDUCE, LOCAL, 17, 0, 64, "direct1", one_message },
+	{ TUTTI_ALL_REDUCE, LOCAL, 17, 0, 8192, "recursive", few_rounds },
 	{ TUTTI_ALL_REDUCE, LOCAL, 0, 0, 8192, "direct1", one_message },
 	{ TUTTI_ALL_REDUCE, LOCAL, 0, 0, 1 << 20, "direct2", own_part },
 	{ TUTTI_ALL_REDUCE, DIVIDED, 16, 0, 0, "hier", by_link },
