@@ -21,11 +21,14 @@
 #include "config.h"
 
 #include "algo/rails.h"
+#include "base/bits.h"
 
 /* Sources of one combine at most; more are added in parts. */
 #define TREE_MAX 32
 /* Sums under way in the tree; it is no deeper. */
 #define TEMPS 32
+/* Ranks that one operation sends to at most. */
+#define TARGETS_MAX 64
 
 /* Where the tree of so many ranks splits. */
 static int half_of(int count)
@@ -242,14 +245,37 @@ static bool regular(const struct tutti_compose *c, int from, int to)
 	return true;
 }
 
-/* Where the sum of all goes: the result, to the owner and the carriers. */
+/* The carrier of the same rail in the t-th group from here. */
+static struct tutti_ref to_group(const struct tutti_compose *c, int rail, int t)
+{
+	return tutti_mail(carrier(c, rail, (c->mine + t) % c->g.groups));
+}
+
+/* Where the sum of all goes: the result, to the owner and the carriers, of
+ * which the last may have to be sent to apart. */
 static void add_result(struct tutti_compose *c, int rail)
 {
 	tutti_emit_dst(&c->e, tutti_chunk(TUTTI_OUT, c->q->rank,
 					  chunk_of(c, rail, c->mine)));
-	for (int t = 1; t < c->g.groups; t++)
-		tutti_emit_dst(&c->e, tutti_mail(carrier(
-			c, rail, (c->mine + t) % c->g.groups)));
+	for (int t = 1; t < c->g.groups && t <= TARGETS_MAX; t++)
+		tutti_emit_dst(&c->e, to_group(c, rail, t));
+}
+
+/* Send chunks of OUT to those that `to` gives for i from `first` to n - 1. */
+static void send_out(struct tutti_compose *c, int rail, int first, int n,
+		     int chunk, int nchunks,
+		     struct tutti_ref (*to)(const struct tutti_compose *c,
+					    int rail, int i))
+{
+	while (first < n) {
+		int end = tutti_min(n, first + TARGETS_MAX);
+
+		tutti_emit_src(&c->e, tutti_chunk(TUTTI_OUT, c->q->rank,
+						  chunk));
+		while (first < end)
+			tutti_emit_dst(&c->e, to(c, rail, first++));
+		tutti_emit_combine(&c->e, 0, (uint32_t)nchunks);
+	}
 }
 
 /* Add units [from, to), a subtree; where its sum is then.  At depth 0 it is
@@ -290,6 +316,8 @@ static void across(struct tutti_compose *c, int rail)
 {
 	exchange(c, rail);
 	add_tree(c, rail, 0, units(c), 0);
+	send_out(c, rail, 1 + TARGETS_MAX, c->g.groups,
+		 chunk_of(c, rail, c->mine), 1, to_group);
 	for (int t = 1; t < c->g.groups; t++) {
 		int from = (c->mine + c->g.groups - t) % c->g.groups;
 
@@ -302,20 +330,23 @@ static void across(struct tutti_compose *c, int rail)
 
 /* ---- 3: inside ----------------------------------------------------------- */
 
+/* The carrier of the i-th rail from here, of the same group. */
+static struct tutti_ref to_member(const struct tutti_compose *c, int rail,
+				  int i)
+{
+	return tutti_mail(carrier(c, rail + i, c->mine));
+}
+
 static void give(struct tutti_compose *c, int rail)
 {
-	struct tutti_ref own = tutti_chunk(TUTTI_OUT, c->q->rank,
-					   chunk_of(c, rail, 0));
+	int chunk = chunk_of(c, rail, 0);
 
-	if (!carries(c, rail)) {
-		tutti_emit_src(&c->e, tutti_mail(carrier(c, rail, c->mine)));
-		tutti_emit_dst(&c->e, own);
-	} else {
-		tutti_emit_src(&c->e, own);
-		for (int i = 1; i < c->size; i++)
-			tutti_emit_dst(&c->e, tutti_mail(carrier(
-				c, rail + i, c->mine)));
+	if (carries(c, rail)) {
+		send_out(c, rail, 1, c->size, chunk, c->g.groups, to_member);
+		return;
 	}
+	tutti_emit_src(&c->e, tutti_mail(carrier(c, rail, c->mine)));
+	tutti_emit_dst(&c->e, tutti_chunk(TUTTI_OUT, c->q->rank, chunk));
 	tutti_emit_combine(&c->e, 0, (uint32_t)c->g.groups);
 }
 
