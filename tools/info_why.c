@@ -141,8 +141,12 @@ static int settle(const struct tool_args *a, struct question *q)
 	leave_whole(q);
 	if (q->coll == TUTTI_SENDRECV && ranks < 2)
 		return trouble("sendrecv needs two ranks");
-	q->query = (struct tutti_query){ .coll = q->coll,
-					 .shape = &q->seats.shape };
+	q->query = (struct tutti_query){
+		.coll = q->coll,
+		.shape = &q->seats.shape,
+		.strict = tutti_coll_reduces(q->coll) &&
+			  tutti_setting(TUTTI_SET_DETERMINISM),
+	};
 	if (q->coll == TUTTI_SENDRECV) {
 		q->query.root = ranks - 1;
 		q->query.sending = true;

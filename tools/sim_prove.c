@@ -145,7 +145,7 @@ static tuttiResult_t build(const struct proof *p, const struct tutti_query *q,
 	if (!scheds)
 		return tuttiSystemError;
 	for (own.rank = 0; own.rank < ranks && !rc; own.rank++) {
-		rc = tutti_sched_build(&scheds[own.rank], algo, &own);
+		rc = tutti_sched_build_served(&scheds[own.rank], algo, &own);
 		if (!rc)
 			*events += events_of_one(scheds[own.rank]);
 		if (rc || *events <= p->job->budget)

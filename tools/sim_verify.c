@@ -309,9 +309,10 @@ static void text_not_proven(const struct list *l, const struct sim_args *args)
 		printf("  %s %s: ", tutti_coll_name(t->entry->algo->coll),
 		       t->entry->name);
 		if (t->over)
-			printf("%u counts, %s: up to %.3g million messages and chunks in a query, of which at most %.3g million are run\n",
-			       t->over, range(ranks, sizeof(ranks),
-					      t->over_min, t->over_max),
+			printf("%s, %u count%s: a query has up to %.3g million\n    messages and chunks, and at most %.3g million are run\n",
+			       range(ranks, sizeof(ranks), t->over_min,
+				     t->over_max),
+			       t->over, t->over > 1 ? "s" : "",
 			       (double)t->over_events / 1e6, BUDGET / 1e6);
 		else
 			printf("serves none of these\n");
@@ -344,8 +345,9 @@ static void text_report(const struct list *l, const struct sim_args *args,
 	for (size_t i = 0; i < tutti_countof(properties); i++)
 		printf("  - %s\n", properties[i]);
 	text_not_proven(l, args);
-	printf("\n%s in %.1f s by %d threads.\n", sum.faults ? "FAILED" :
-	       "All proven", seconds, l->threads);
+	printf("\n%s in %.1f s by %d threads.\n",
+	       sum.faults ? "FAILED" : sum.queries ? "All proven" :
+	       "Nothing proven", seconds, l->threads);
 }
 
 static void json_target(struct tool_json *j, const struct sim_target *t)
@@ -417,7 +419,7 @@ static int report(const struct list *l, const struct sim_args *args)
 		json_report(l, args, seconds);
 	else
 		text_report(l, args, seconds);
-	return sum.faults ? 1 : 0;
+	return sum.faults || !sum.queries ? 1 : 0;
 }
 
 int sim_verify(const struct sim_args *args)
@@ -427,6 +429,13 @@ int sim_verify(const struct sim_args *args)
 
 	if (!make_jobs(&l, args)) {
 		status = sim_fault("no memory for the list of what to prove");
+	} else if (!l.ntargets) {
+		status = args->coll < 0 ?
+			sim_fault("no operation has an algorithm \"%s\"; `tutti info --algorithms` lists all",
+				  args->algo) :
+			sim_fault("%s has no algorithm \"%s\"; `tutti info --algorithms` lists all",
+				  tutti_coll_name((enum tutti_coll)args->coll),
+				  args->algo);
 	} else {
 		run(&l, args->threads);
 		status = report(&l, args);

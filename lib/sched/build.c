@@ -233,17 +233,14 @@ tuttiResult_t tutti_query_check(const struct tutti_algo *algo,
 			  q->rank, n, q->root, q->radix);
 }
 
-tuttiResult_t tutti_sched_build(struct tutti_sched **out,
-				const struct tutti_algo *algo,
-				const struct tutti_query *q)
+tuttiResult_t tutti_sched_build_served(struct tutti_sched **out,
+				       const struct tutti_algo *algo,
+				       const struct tutti_query *q)
 {
 	struct tutti_query own = *q;
 	struct tutti_list list;
 	tuttiResult_t rc;
 
-	rc = tutti_query_check(algo, q);
-	if (rc)
-		return rc;
 	if (!(algo->flags & TUTTI_HAS_MAPPED))
 		own.mapped = false;
 	tutti_list_init(&list);
@@ -256,4 +253,13 @@ tuttiResult_t tutti_sched_build(struct tutti_sched **out,
 	snprintf(((struct named *)*out)->name, TUTTI_ALGO_NAME_MAX, "%s",
 		 tutti_algo_name(algo));
 	return tuttiSuccess;
+}
+
+tuttiResult_t tutti_sched_build(struct tutti_sched **out,
+				const struct tutti_algo *algo,
+				const struct tutti_query *q)
+{
+	tuttiResult_t rc = tutti_query_check(algo, q);
+
+	return rc ? rc : tutti_sched_build_served(out, algo, q);
 }

@@ -387,21 +387,12 @@ struct tutti_cost tutti_compose_cost(const struct tutti_algo *algo,
 {
 	struct tutti_verify_args args = { .slices = 1 };
 	struct tutti_verify_report rep = { 0 };
-	int n = q->shape->ranks;
-	struct tutti_sched **all = calloc((size_t)n, sizeof(struct tutti_sched *));
-	tuttiResult_t rc = all ? tuttiSuccess : tuttiSystemError;
+	struct tutti_sched **all;
 
-	for (int r = 0; !rc && r < n; r++) {
-		struct tutti_query own = *q;
-
-		own.rank = r;
-		rc = tutti_sched_build(&all[r], algo, &own);
+	if (!tutti_scheds_build(&all, algo, q)) {
+		tutti_sched_verify(all, q->shape->ranks, &args, &rep);
+		tutti_scheds_free(all, q->shape->ranks);
 	}
-	if (!rc)
-		tutti_sched_verify(all, n, &args, &rep);
-	for (int r = 0; all && r < n; r++)
-		tutti_sched_free(all[r]);
-	free(all);
 	return (struct tutti_cost){
 		.steps = rep.steps, .chunks_sent = rep.chunks_sent,
 	};

@@ -306,6 +306,11 @@ struct tutti_algo;
 tuttiResult_t tutti_sched_build(struct tutti_sched **out,
 				const struct tutti_algo *algo,
 				const struct tutti_query *q);
+/* The same without asking whether it serves: another rank's query, else the
+ * same, was.  A composition takes long to say so. */
+tuttiResult_t tutti_sched_build_served(struct tutti_sched **out,
+				       const struct tutti_algo *algo,
+				       const struct tutti_query *q);
 
 /* What one rank does, counted without storing a record; errors as above. */
 struct tutti_sched_stats {

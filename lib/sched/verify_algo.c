@@ -47,6 +47,7 @@ tuttiResult_t tutti_scheds_build(struct tutti_sched ***out,
 {
 	int ranks = q->shape->ranks;
 	struct tutti_sched **scheds;
+	bool served = false;
 	tuttiResult_t rc = tuttiSuccess;
 
 	scheds = calloc((size_t)ranks, sizeof(*scheds));
@@ -55,8 +56,11 @@ tuttiResult_t tutti_scheds_build(struct tutti_sched ***out,
 	for (int r = 0; r < ranks && !rc; r++) {
 		struct tutti_query own;
 
-		if (rank_query(q, r, &own))
-			rc = tutti_sched_build(&scheds[r], algo, &own);
+		if (!rank_query(q, r, &own))
+			continue;
+		rc = served ? tutti_sched_build_served(&scheds[r], algo, &own) :
+			      tutti_sched_build(&scheds[r], algo, &own);
+		served = true;
 	}
 	if (rc)
 		tutti_scheds_free(scheds, ranks);

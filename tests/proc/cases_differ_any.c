@@ -108,6 +108,10 @@ static void make_calls(const struct trial *t, int ranks,
 		break;
 	default:
 		odd->coll = (t->coll + 1 + noise % (SEND - 1)) % SEND;
+		/* An algorithm that is forced may serve no blocks of unequal
+		 * lengths, and then refuses the call itself. */
+		if (getenv("TUTTI_ALGO") && is_uneven(odd->coll))
+			odd->coll = BARRIER;
 	}
 }
 

@@ -106,7 +106,8 @@ ok --verify --random 3 --seed 5 --max 5000 --op all_reduce --algo ring
 sed 's/ in [0-9.]* s / /' "$work/out" | diff "$work/first" - ||
 	fault 'the same seed gives another result'
 ok --verify --ranks 3000 --op all_reduce --algo direct1
-expect_line "$work/out" '^  all_reduce direct1: 1 counts, 3000: up to ' \
+expect_line "$work/out" \
+	'^  all_reduce direct1: 3000, 1 count: a query has up to ' \
 	'what is not proven'
 
 # ---- Pictures -----------------------------------------------------------------
