@@ -79,36 +79,18 @@ static bool read_question(const struct tutti_news *news, struct question *q)
 
 /* ---- Comparing ----------------------------------------------------------- */
 
-static tuttiResult_t fail_differ(struct tuttiComm *comm, const char *number,
-				 int rank, const char *call, int other,
-				 const char *other_call)
+/* `message`: seq is the number of a message between the two. */
+static tuttiResult_t fail_differ(struct tuttiComm *comm, bool message,
+				 uint64_t seq, int rank, const char *call,
+				 int other, const char *other_call)
 {
 	return tutti_comm_fail(comm, tuttiInvalidUsage, true,
-			       "calls differ: as %s, rank %d called %s, but "
-			       "rank %d called %s", number, rank, call, other,
-			       other_call);
-}
-
-static tuttiResult_t differ_operation(struct tuttiComm *comm, uint64_t seq,
-				      int rank, const char *call, int other,
-				      const char *other_call)
-{
-	char number[64];
-
-	snprintf(number, sizeof(number), "operation %llu",
-		 (unsigned long long)seq);
-	return fail_differ(comm, number, rank, call, other, other_call);
-}
-
-static tuttiResult_t differ_message(struct tuttiComm *comm, uint64_t seq,
-				    int rank, const char *call, int other,
-				    const char *other_call)
-{
-	char number[64];
-
-	snprintf(number, sizeof(number), "message %llu of this pair",
-		 (unsigned long long)seq);
-	return fail_differ(comm, number, rank, call, other, other_call);
+			       "calls differ: as %s %llu%s, rank %d called %s, "
+			       "but rank %d called %s",
+			       message ? "message" : "operation",
+			       (unsigned long long)seq,
+			       message ? " of this pair" : "", rank, call,
+			       other, other_call);
 }
 
 /* "send of 5 float" goes with "recv of 5 float". */
@@ -156,8 +138,8 @@ static void narrow(struct tuttiComm *comm, struct question *q, char *mine)
 	if (q->to - q->from == 1) {
 		add(q->call, ", %llu of rank %d", q->a, q->from);
 		add(mine, ", %llu of rank %d", own, q->from);
-		differ_operation(comm, q->seq, q->rank, q->call, comm->rank,
-				 mine);
+		fail_differ(comm, false, q->seq, q->rank, q->call, comm->rank,
+			    mine);
 		return;
 	}
 	if (own != q->a)
@@ -185,7 +167,7 @@ static void compare_pair(struct tuttiComm *comm, struct question *q,
 	} else {
 		return;
 	}
-	differ_operation(comm, q->seq, q->rank, q->call, comm->rank, mine);
+	fail_differ(comm, false, q->seq, q->rank, q->call, comm->rank, mine);
 }
 
 static void compare_collective(struct tuttiComm *comm, struct question *q)
@@ -198,8 +180,8 @@ static void compare_collective(struct tuttiComm *comm, struct question *q)
 				    sizeof(mine)))
 		return;
 	if (strcmp(mine, q->call)) {
-		differ_operation(comm, q->seq, q->rank, q->call, comm->rank,
-				 mine);
+		fail_differ(comm, false, q->seq, q->rank, q->call, comm->rank,
+			    mine);
 	} else if (q->what == TUTTI_ASK_PAIR) {
 		compare_pair(comm, q, mine);
 	} else if (q->what == TUTTI_ASK_RANGE) {
@@ -220,8 +202,8 @@ static void compare_message(struct tuttiComm *comm, const struct question *q)
 	if (tutti_board_message(comm, q->rank, q->what == TUTTI_ASK_SENT,
 				q->seq, mine, sizeof(mine)) &&
 	    !halves_agree(mine, q->call))
-		differ_message(comm, q->seq, q->rank, q->call, comm->rank,
-			       mine);
+		fail_differ(comm, true, q->seq, q->rank, q->call, comm->rank,
+			    mine);
 }
 
 /* False if this rank has not called that yet. */
@@ -355,7 +337,7 @@ static tuttiResult_t look_at_boards(struct tuttiComm *comm, uint64_t seq,
 				    sizeof(mine)) ||
 	    !tutti_board_collective(comm, odd, seq, other, sizeof(other)))
 		return tuttiSuccess;
-	return differ_operation(comm, seq, comm->rank, mine, odd, other);
+	return fail_differ(comm, false, seq, comm->rank, mine, odd, other);
 }
 
 tuttiResult_t tutti_comm_suspect(struct tuttiComm *comm,
@@ -401,8 +383,8 @@ static tuttiResult_t look_back(struct tuttiComm *comm, uint64_t seq, int peer)
 		read = tutti_board_collective(comm, peer, at, other,
 					      sizeof(other));
 		if (read && strcmp(mine, other))
-			return differ_operation(comm, at, comm->rank, mine,
-						peer, other);
+			return fail_differ(comm, false, at, comm->rank, mine,
+					   peer, other);
 		if (!read || tutti_counts_tell(comm, peer, at, 0, 0, &none,
 					       &none))
 			ask_collective(comm, peer, at);
@@ -438,8 +420,8 @@ tuttiResult_t tutti_comm_mismatch(struct tuttiComm *comm,
 		return tutti_comm_error(comm);
 	tutti_call_describe(call, mine, sizeof(mine));
 	if (call->coll == TUTTI_SENDRECV)
-		return differ_message(comm, seq, comm->rank, mine, peer,
-				      "something else");
-	return differ_operation(comm, seq, comm->rank, mine, peer,
-				"something else");
+		return fail_differ(comm, true, seq, comm->rank, mine, peer,
+				   "something else");
+	return fail_differ(comm, false, seq, comm->rank, mine, peer,
+			   "something else");
 }
